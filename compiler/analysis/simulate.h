@@ -1,0 +1,23 @@
+// Exact event-driven time of an expanded schedule under a cost model, with
+// transfers of a fixed latency that overlap with compute and each other.
+// Linear in the number of operations.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/cost_model.h"
+#include "compiler/ir/metrics.h"
+#include "compiler/ir/schedule.h"
+
+namespace pp::analysis {
+
+struct Timeline {
+  // [rank][op]: start; the end is start + cost.
+  std::vector<std::vector<ir::Ticks>> start;
+};
+
+// `schedule` has no dependency cycle and is complete (check/ said so).
+ir::Metrics Simulate(const ir::Schedule& schedule, const ir::CostModel& costs,
+                     Timeline* timeline = nullptr);
+
+}  // namespace pp::analysis

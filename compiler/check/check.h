@@ -1,0 +1,25 @@
+// The checks. What passes cannot hang and computes each gradient once; what
+// fails really would hang or be wrong, and the message says where and why.
+//
+// CheckSchedule judges a `.sched` at one point (compute order only: every
+// cycle it reports is a fault of the schedule). CheckModule judges bytecode,
+// with its communication, under the `strict` tier: one serial device queue a
+// rank, rendezvous sends, finite slots, groups all-or-nothing. It is the gate
+// for everything ppc emits, and does not trust the lowering.
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/schedule.h"
+#include "runtime/bytecode/module.h"
+
+namespace pp::check {
+
+// True: no error was emitted. Reports completeness (missing, doubled, with
+// compressed sets), order on one rank (B before its F, W before its I) and
+// cycles over ranks (the shortest, one located note per hop).
+bool CheckSchedule(const ir::Schedule& schedule, diag::Emitter& diag);
+
+// `module` passed bytecode::Verify.
+bool CheckModule(const bytecode::Module& module, diag::Emitter& diag);
+
+}  // namespace pp::check

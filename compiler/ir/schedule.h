@@ -1,0 +1,69 @@
+// The expanded schedule: for one point (P, M, v, ...) each rank's compute
+// operations in order, and where each stage lives. No communication yet.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/source/source_manager.h"
+#include "runtime/base/ids.h"
+
+namespace pp::ir {
+
+enum class OpKind : uint8_t { kF, kB, kI, kW };
+inline constexpr size_t kOpKinds = 4;
+inline constexpr std::array<std::string_view, kOpKinds> kOpNames = {"F", "B",
+                                                                    "I", "W"};
+
+// 16 bytes: there may be 10^8 of them.
+struct Op {
+  OpKind kind{};
+  uint16_t chunk = 0;  // of the rank
+  uint32_t mb = 0;
+  uint32_t site = 0;       // index into Schedule::sites
+  uint32_t iteration = 0;  // of the innermost loop at the site
+};
+static_assert(sizeof(Op) == 16);
+
+struct Site {
+  source::Span span;
+  std::string phase;  // enclosing phase, or empty
+};
+
+struct Home {  // of a stage
+  Rank rank;
+  uint32_t chunk = 0;
+};
+
+struct Placement {
+  std::string text;  // "linear", "loop(2)", ...
+  uint32_t stages = 0;
+  std::vector<Home> home;                    // by stage
+  std::vector<std::vector<uint32_t>> stage;  // [rank][chunk] -> stage
+};
+
+struct Schedule {
+  std::string name;
+  std::vector<std::pair<std::string, int64_t>> params;  // P, M first
+  uint32_t ranks = 0;                                   // P
+  uint32_t micro_batches = 0;                           // M
+  Placement placement;
+  std::vector<std::vector<Op>> programs;  // by rank
+  std::vector<Site> sites;
+  source::Span name_span;  // of the schedule's name, for whole-schedule errors
+
+  uint32_t StageOf(Rank rank, uint32_t chunk) const {
+    return placement.stage[rank.value][chunk];
+  }
+};
+
+// "F[1]@3 (stage 5)" style name of an operation for messages; the chunk is
+// left out where the rank holds one.
+std::string Describe(const Schedule& schedule, Rank rank, const Op& op);
+
+}  // namespace pp::ir

@@ -1,0 +1,34 @@
+// Adds communication to a checked schedule so that it cannot hang.
+//
+// Let D be the graph of compute operations, transfers (send and receive are
+// one event), their ends and slot reuse; T its events in the order a
+// simulation under the cost model starts them. Every rank issues its
+// projection of T: the least unfinished event of T is then at the head of
+// every participant's queue, so nothing hangs, for any buffering.
+//
+// Result: bytecode, every instruction with its debug entry; facts that only
+// the driver knows (hashes, metrics) are left for emit::FillFacts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/cost_model.h"
+#include "compiler/ir/schedule.h"
+#include "compiler/source/source_manager.h"
+#include "runtime/base/status.h"
+#include "runtime/bytecode/module.h"
+
+namespace pp::lower {
+
+struct Options {
+  uint32_t receive_slots = 2;  // per (edge, kind); more where the graph needs
+};
+
+// `schedule` passed check::CheckSchedule.
+Result<bytecode::Module> Lower(const ir::Schedule& schedule,
+                               const ir::CostModel& costs,
+                               const source::SourceManager& sources,
+                               const Options& options);
+
+}  // namespace pp::lower

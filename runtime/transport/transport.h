@@ -1,0 +1,75 @@
+// Transport: moves Buffers between ranks. One object per rank, used by that
+// rank's thread only (Abort: by any thread).
+//
+// Order and matching: on one (source, destination, lane), the n-th Send meets
+// the n-th Recv. The message key is carried along and compared where the
+// transport can (a mismatch is an error that names both); it never changes
+// what matches. A Send may not complete before its Recv is issued
+// (rendezvous): nothing may depend on buffering.
+// Ownership: the Buffer given to Send stays valid and unchanged until Wait;
+// the Buffer given to Recv is written until Wait, which may *replace* it by
+// the sender's buffer where both ranks share memory (zero copy).
+// After an error every further call returns the first error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+#include "runtime/bytecode/instr.h"
+
+namespace pp::transport {
+
+struct MessageKey {
+  bytecode::Payload payload{};
+  StageId stage;
+  MicroBatch mb;
+  friend bool operator==(const MessageKey&, const MessageKey&) = default;
+};
+
+using RequestId = uint64_t;
+using Deadline = std::chrono::steady_clock::time_point;
+
+struct TransportTraits {
+  std::string name;        // "inproc", "gloo", "nccl"
+  bool zero_copy = false;  // Wait may replace a receive buffer
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual TransportTraits traits() const = 0;
+  virtual Rank rank() const = 0;
+  virtual uint32_t ranks() const = 0;
+
+  // Issue. Returns at once.
+  virtual Result<RequestId> Send(Rank peer, LaneId lane, const MessageKey& key,
+                                 const Buffer& buffer) = 0;
+  virtual Result<RequestId> Recv(Rank peer, LaneId lane, const MessageKey& key,
+                                 Buffer* buffer) = 0;
+  // Until the request has completed, the deadline passed (kRankFailed), or
+  // somebody called Abort (kAborted, with the first cause).
+  virtual Status Wait(RequestId request, Deadline deadline) = 0;
+
+  // SENDs and RECVs between them start together or not at all.
+  virtual Status GroupBegin() = 0;
+  virtual Status GroupEnd() = 0;
+
+  // Sum element-wise in float32 over `ranks` (this rank is one of them), in
+  // the order listed, so that the result is the same bits on every rank.
+  virtual Status AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
+                              Deadline deadline) = 0;
+  virtual Status Barrier(Deadline deadline) = 0;
+
+  // Ends all waits of all ranks that can be reached, with this cause. The
+  // first call wins.
+  virtual void Abort(const Status& cause) = 0;
+};
+
+}  // namespace pp::transport
