@@ -26,11 +26,21 @@ struct CostModel {
   Ticks Of(OpKind kind) const { return op[static_cast<size_t>(kind)]; }
 };
 
+// The largest cost of one operation or transfer, in units.
+inline constexpr int64_t kMaxCostUnits = 1'000'000;
+
 // "F=1,B=2.5,comm=0.1": decimal numbers with up to six digits after the
-// point; what is not named keeps its default, B = I + W unless given. kUsage
-// with the text's own place for an unknown kind (did you mean), a zero or
-// negative operation, a negative latency, or a number too large.
+// point; what is not named keeps its default, B = I + W unless given. Blanks
+// around names and numbers are skipped; an empty text is the default. kUsage
+// with the text's own place for an unknown kind (did you mean), one named
+// twice, a zero or negative operation, a negative latency, or a number too
+// large (kMaxCostUnits).
 Result<CostModel> ParseCosts(std::string_view text);
+
+// Whether `ops` operations and their transfers one after the other, the worst
+// a schedule can come to, still fit the 64 bits of the clock. kUsage if not.
+Status CheckClockFits(const CostModel& costs, uint64_t ops);
+
 std::string Print(const CostModel& costs);  // canonical: all five
 std::string PrintTicks(Ticks ticks);        // "1.5": shortest exact decimal
 
