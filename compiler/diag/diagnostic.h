@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,7 @@ struct Location {
 
   Location() = default;
   Location(source::Span s) : span(s) {}  // NOLINT: spans convert
+  friend bool operator==(const Location&, const Location&) = default;
 };
 
 struct Note {
@@ -61,6 +64,9 @@ class Builder {
   Diagnostic diagnostic_;
 };
 
+// Beyond this many of one code, a reader has seen the pattern.
+inline constexpr size_t kMaxPerCode = 20;
+
 // Collects. The same (code, place, message) is kept once; beyond a limit per
 // code further ones are only counted ("12 more like this").
 class Emitter {
@@ -69,14 +75,29 @@ class Emitter {
 
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
-  const std::vector<Diagnostic>& all() const { return diagnostics_; }
+  const std::vector<Diagnostic>& all() const {
+    return diagnostics_;
+  }  // as emitted
+
+  // As shown: by file and offset, then places known by name only, then those
+  // without a place; equal places in the order of emission.
+  std::vector<const Diagnostic*> Sorted() const;
+  // How many of this code were counted but not kept.
+  size_t MoreLike(Code code) const;
 
  private:
   friend class Builder;
   friend class ContextScope;
+  struct Tally {
+    size_t kept = 0;
+    size_t more = 0;
+    std::set<size_t> more_seen;  // hashes: only counted, so a clash is harmless
+  };
   void Add(Diagnostic diagnostic);
+  bool IsKept(const Diagnostic& diagnostic) const;
 
   std::vector<Diagnostic> diagnostics_;
+  std::map<Code, Tally> tallies_;
   std::vector<struct Note> context_;
   size_t errors_ = 0;
 };
