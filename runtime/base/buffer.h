@@ -2,6 +2,7 @@
 //
 // Shared between engine and transport so that neither knows the other. On one
 // machine a transport hands a Buffer over without copying: the receiver then
+// shares the sender's bytes, and the last owner frees them.
 #pragma once
 
 #include <cstddef>

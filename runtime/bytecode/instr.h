@@ -28,6 +28,9 @@ std::string_view PayloadName(Payload payload);  // "act", "grad"
 
 // "No slot": the data on the first stage, the loss on the last.
 inline constexpr SlotId kNoSlot{0xFFFF};
+// The operands that may be kNoSlot go by these names in opcodes.def.
+inline constexpr std::string_view kInOperand = "in";
+inline constexpr std::string_view kOutOperand = "out";
 
 enum class OperandKind : uint8_t {
   kNone,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,8 @@ enum class GroupKind : uint8_t {
   kReplicas = 0,  // the holders of one stage, one per replica
   kTied = 1,      // first and last stage: weights the model shares over both
 };
+inline constexpr uint32_t kGroupKindCount = 2;
+std::string_view GroupKindName(GroupKind kind);  // "replicas", "tied"
 
 struct Group {
   GroupKind kind = GroupKind::kReplicas;

@@ -15,6 +15,14 @@
 //   - GROUP_BEGIN / GROUP_END alternate, only SEND and RECV between them
 //   - SEND and RECV name another rank than their own; a REDUCE's group
 //     contains the rank; debug entries name a site or kNoSite
+// and before that, of the module:
+//   - counts are at least 1 (ranks, stages, micro-batches, replicas) and small
+//     enough for the operand that indexes them; a rank declares no more slots
+//     and stashes than its instructions can fill, so that a small file cannot
+//     ask for much memory
+//   - chunks name a stage and replica that there are; groups list different
+//     ranks, each holding the stage (tied: the first or the last one)
+//   - strings are UTF-8, numbers finite, per-rank facts as many as ranks
 #pragma once
 
 #include "runtime/base/status.h"
@@ -22,7 +30,8 @@
 
 namespace pp::bytecode {
 
-// The first violation, as "rank R, pc N (`text of the instruction`): cause".
+// The first violation (kInput): of an instruction as "rank R, pc N (`text of
+// the instruction`): cause", else as "rank R: cause" or "group g0: cause".
 Status Verify(const Module& module);
 
 }  // namespace pp::bytecode
