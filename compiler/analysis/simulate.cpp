@@ -1,0 +1,151 @@
+#include "compiler/analysis/simulate.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/analysis/in_order.h"
+#include "compiler/analysis/liveness.h"
+
+namespace pp::analysis {
+namespace {
+
+using ir::OpKind;
+using ir::Ticks;
+
+constexpr Ticks kNotYet = -1;
+
+// Sums stop at the largest time instead of wrapping: costs are the user's.
+Ticks Add(Ticks a, Ticks b) {
+  Ticks sum;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return std::numeric_limits<Ticks>::max();
+  }
+  return sum;
+}
+
+class Simulation {
+ public:
+  Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
+             Timeline* timeline)
+      : schedule_(schedule),
+        costs_(costs),
+        timeline_(timeline),
+        forward_end_(Cells(), kNotYet),
+        backward_end_(Cells(), kNotYet),
+        now_(schedule.programs.size(), 0) {
+    metrics_.ranks.resize(schedule.programs.size());
+    if (!timeline_) return;
+    timeline_->start.clear();
+    for (const auto& program : schedule.programs) {
+      timeline_->start.emplace_back(program.size(), Ticks{0});
+    }
+  }
+
+  ir::Metrics Run() {
+    RunInOrder(schedule_, [this](Rank rank, size_t position) {
+      return TryRun(rank, position);
+    });
+    const auto peaks = PeakActivations(schedule_);
+    for (size_t r = 0; r < peaks.size(); ++r) {
+      metrics_.ranks[r].peak_activations = peaks[r];
+    }
+    Summarize();
+    return std::move(metrics_);
+  }
+
+ private:
+  size_t Cells() const {
+    return size_t{schedule_.placement.stages} * schedule_.micro_batches;
+  }
+  size_t Cell(uint32_t stage, uint32_t mb) const {
+    return size_t{stage} * schedule_.micro_batches + mb;
+  }
+
+  // When the operation's input is on its rank; kNotYet: nobody knows yet.
+  Ticks InputAt(Rank rank, uint32_t stage, const ir::Op& op) const {
+    const auto need = NeedOf(schedule_, stage, op.kind);
+    if (!need) return 0;
+    const auto& ends = need->forward ? forward_end_ : backward_end_;
+    const Ticks end = ends[Cell(need->stage, op.mb)];
+    const bool local = schedule_.placement.home[need->stage].rank == rank;
+    return end == kNotYet || local ? end : Add(end, costs_.comm);
+  }
+
+  bool TryRun(Rank rank, size_t position) {
+    const ir::Op& op = schedule_.programs[rank.value][position];
+    const uint32_t stage = schedule_.StageOf(rank, op.chunk);
+    const Ticks input = InputAt(rank, stage, op);
+    if (input == kNotYet) return false;
+    const Ticks start = std::max(now_[rank.value], input);
+    const Ticks end = Add(start, costs_.Of(op.kind));
+    now_[rank.value] = end;
+    if (op.kind == OpKind::kF) forward_end_[Cell(stage, op.mb)] = end;
+    if (op.kind == OpKind::kB || op.kind == OpKind::kI) {
+      backward_end_[Cell(stage, op.mb)] = end;
+    }
+    Record(rank, position, start, end);
+    CountMessage(rank, stage, op.kind);
+    return true;
+  }
+
+  void Record(Rank rank, size_t position, Ticks start, Ticks end) {
+    ir::RankMetrics& r = metrics_.ranks[rank.value];
+    if (position == 0) r.first_start = start;
+    r.last_end = end;
+    r.busy = Add(r.busy, end - start);
+    if (timeline_) timeline_->start[rank.value][position] = start;
+  }
+
+  void CountMessage(Rank rank, uint32_t stage, OpKind kind) {
+    const auto reader = ReaderOf(schedule_, stage, kind);
+    if (!reader || schedule_.placement.home[*reader].rank == rank) return;
+    ++metrics_.ranks[rank.value].messages_sent;
+    ++metrics_.messages;
+  }
+
+  void Summarize();
+
+  const ir::Schedule& schedule_;
+  const ir::CostModel& costs_;
+  Timeline* timeline_;
+  std::vector<Ticks> forward_end_, backward_end_;  // by (stage, micro-batch)
+  std::vector<Ticks> now_;                         // by rank
+  ir::Metrics metrics_;
+};
+
+void Simulation::Summarize() {
+  Ticks first = std::numeric_limits<Ticks>::max();
+  Ticks last = 0;
+  Ticks longest = 0;
+  Ticks work = 0;
+  double busy = 0;
+  for (size_t r = 0; r < metrics_.ranks.size(); ++r) {
+    const ir::RankMetrics& rank = metrics_.ranks[r];
+    if (schedule_.programs[r].empty()) continue;
+    first = std::min(first, rank.first_start);
+    last = std::max(last, rank.last_end);
+    longest = std::max(longest, rank.last_end - rank.first_start);
+    work = std::max(work, rank.busy);
+    busy += static_cast<double>(rank.busy);
+  }
+  if (busy == 0) return;  // no operation at all
+  metrics_.makespan = last - first;
+  for (const ir::RankMetrics& rank : metrics_.ranks) {
+    metrics_.bubble = std::max(metrics_.bubble, metrics_.makespan - rank.busy);
+  }
+  const double area = static_cast<double>(metrics_.makespan) *
+                      static_cast<double>(metrics_.ranks.size());
+  metrics_.bubble_fraction = (area - busy) / area;
+  metrics_.bubble_overhead = (area - busy) / busy;
+  metrics_.bubble_longest_stage =
+      static_cast<double>(longest - work) / static_cast<double>(longest);
+}
+
+}  // namespace
+
+ir::Metrics Simulate(const ir::Schedule& schedule, const ir::CostModel& costs,
+                     Timeline* timeline) {
+  return Simulation(schedule, costs, timeline).Run();
+}
+
+}  // namespace pp::analysis
