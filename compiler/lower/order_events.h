@@ -1,0 +1,41 @@
+// Chooses T, the order of all events, by simulating the schedule.
+//
+// A discrete-event simulation under the cost model starts a computation when
+// its rank is free and its input is there, and a transfer when its tensor is
+// computed and a receive slot of its channel is free. T lists the events as
+// the simulation meets them, so it is a topological order of D (lower.h):
+//   computation  at its end: communication that starts while it runs is
+//                issued before it, since a rank that computes cannot issue
+//   transfer     at its start
+//   sent         at the transfer's end
+// At equal times: ends before what they allow, transfers before computations,
+// then rank, then micro-batch. An exchange (a->b and b->a startable at the
+// same time) is kept together so that it can be grouped.
+//
+// Receive slots: Options::receive_slots per channel. Where all ranks wait and
+// only slots are missing, the channel of the first rank's next input gets one
+// more: no order of the programs could do without it at that point.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/cost_model.h"
+#include "compiler/ir/schedule.h"
+#include "compiler/lower/event.h"
+#include "compiler/lower/lower.h"
+#include "compiler/lower/transfers.h"
+#include "compiler/lower/work_index.h"
+#include "runtime/base/status.h"
+
+namespace pp::lower {
+
+// kInput: the operations wait for each other (check/ reports the cycle), or
+// the sum of all costs does not fit into Ticks.
+Result<std::vector<Event>> OrderEvents(const ir::Schedule& schedule,
+                                       const ir::CostModel& costs,
+                                       const Transfers& transfers,
+                                       const WorkIndex& index,
+                                       const Options& options);
+
+}  // namespace pp::lower

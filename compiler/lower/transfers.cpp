@@ -1,0 +1,81 @@
+#include "compiler/lower/transfers.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace pp::lower {
+namespace {
+
+auto Key(const Channel& channel) {
+  return std::make_tuple(channel.src, channel.dst, channel.payload);
+}
+
+bool Before(const Channel& a, const Channel& b) { return Key(a) < Key(b); }
+
+// The channel of each stage's act and grad, local ones with src == dst.
+std::vector<Channel> ByStage(const ir::Placement& placement, Payload payload) {
+  std::vector<Channel> result(placement.stages);
+  for (uint32_t s = 0; s < placement.stages; ++s) {
+    const bool ends =
+        payload == Payload::kAct ? s + 1 == placement.stages : s == 0;
+    const Rank src = placement.home[s].rank;
+    const uint32_t next = payload == Payload::kAct ? s + 1 : s - 1;
+    result[s] = {src, ends ? src : placement.home[next].rank, payload};
+  }
+  return result;
+}
+
+}  // namespace
+
+Transfers::Transfers(const ir::Schedule& schedule)
+    : stages_(schedule.placement.stages),
+      micro_batches_(schedule.micro_batches) {
+  std::vector<Channel> wanted[bytecode::kPayloadCount];
+  for (Payload payload : {Payload::kAct, Payload::kGrad}) {
+    auto& of = wanted[static_cast<size_t>(payload)];
+    of = ByStage(schedule.placement, payload);
+    for (const Channel& channel : of) {
+      if (channel.src != channel.dst) channels_.push_back(channel);
+    }
+  }
+  std::sort(channels_.begin(), channels_.end(), Before);
+  channels_.erase(std::unique(channels_.begin(), channels_.end(),
+                              [](const Channel& a, const Channel& b) {
+                                return Key(a) == Key(b);
+                              }),
+                  channels_.end());
+  for (size_t p = 0; p < bytecode::kPayloadCount; ++p) {
+    for (const Channel& channel : wanted[p]) {
+      const auto at =
+          std::lower_bound(channels_.begin(), channels_.end(), channel, Before);
+      by_stage_[p].push_back(
+          channel.src == channel.dst
+              ? kLocal
+              : static_cast<ChannelId>(at - channels_.begin()));
+    }
+  }
+}
+
+std::optional<TensorId> Transfers::Input(ir::OpKind kind, StageId stage,
+                                         MicroBatch mb) const {
+  if (kind == ir::OpKind::kW) return std::nullopt;
+  if (kind == ir::OpKind::kF) {
+    if (stage.value == 0) return std::nullopt;
+    return Id(Payload::kAct, stage.value - 1, mb);
+  }
+  if (stage.value + 1 == stages_) return std::nullopt;
+  return Id(Payload::kGrad, stage.value + 1, mb);
+}
+
+std::optional<TensorId> Transfers::Output(ir::OpKind kind, StageId stage,
+                                          MicroBatch mb) const {
+  if (kind == ir::OpKind::kW) return std::nullopt;
+  if (kind == ir::OpKind::kF) {
+    if (stage.value + 1 == stages_) return std::nullopt;
+    return Id(Payload::kAct, stage.value, mb);
+  }
+  if (stage.value == 0) return std::nullopt;
+  return Id(Payload::kGrad, stage.value, mb);
+}
+
+}  // namespace pp::lower

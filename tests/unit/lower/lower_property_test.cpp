@@ -1,0 +1,105 @@
+// Properties of every lowered schedule: it verifies, runs to its end on a
+// strict machine with the right tensors everywhere, and keeps the programs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "compiler/lower/lower.h"
+#include "compiler/source/source_manager.h"
+#include "runtime/bytecode/verifier.h"
+#include "tests/unit/lower/schedules.h"
+#include "tests/unit/lower/strict_replay.h"
+
+namespace pp::testing {
+namespace {
+
+using bytecode::Instr;
+using bytecode::Opcode;
+
+Result<bytecode::Module> Lower(const ir::Schedule& schedule,
+                               const ir::CostModel& costs) {
+  const source::SourceManager sources;
+  return lower::Lower(schedule, costs, sources, {});
+}
+
+Opcode OpcodeOf(ir::OpKind kind) {
+  constexpr Opcode kOf[] = {Opcode::kForward, Opcode::kBackward,
+                            Opcode::kBackwardInput, Opcode::kBackwardWeight};
+  return kOf[static_cast<size_t>(kind)];
+}
+
+void ExpectSameComputeOrder(const ir::Schedule& schedule,
+                            const bytecode::Module& module) {
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    size_t next = 0;
+    for (const Instr& instr : module.programs[r].code) {
+      if (bytecode::Info(instr.op).op_class != bytecode::OpClass::kCompute) {
+        continue;
+      }
+      ASSERT_LT(next, schedule.programs[r].size());
+      const ir::Op& op = schedule.programs[r][next++];
+      ASSERT_EQ(instr.op, OpcodeOf(op.kind));
+      ASSERT_EQ(instr.operand[0], op.chunk);
+      ASSERT_EQ(instr.operand[1], op.mb);
+    }
+    ASSERT_EQ(next, schedule.programs[r].size());
+  }
+}
+
+// Everything that must hold for any schedule and any cost model.
+void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
+  const auto module = Lower(schedule, costs);
+  ASSERT_TRUE(module) << module.error().message();
+  const Status verified = bytecode::Verify(*module);
+  ASSERT_TRUE(verified.ok()) << verified.message();
+  const Replay replay = RunStrict(*module, costs);
+  ASSERT_EQ(replay.fault, "");
+  ExpectSameComputeOrder(schedule, *module);
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    const bytecode::RankProgram& program = module->programs[r];
+    ASSERT_EQ(program.stashes, PeakActivations(schedule, Rank{r}));
+    ASSERT_EQ(program.debug.size(), program.code.size());
+  }
+  const auto again = Lower(schedule, costs);
+  ASSERT_TRUE(again && *again == *module) << "lowering is not deterministic";
+}
+
+TEST(LowerProperty, PublishedSchedules) {
+  for (ir::Ticks comm : {0, 500'000, 1'000'000, 2'700'000}) {
+    ir::CostModel costs;
+    costs.comm = comm;
+    for (uint32_t P : {1, 2, 3, 4, 5, 8}) {
+      for (uint32_t M : {1, 2, 3, 4, 7, 8, 16, 24}) {
+        SCOPED_TRACE(fmt::format("P={} M={} comm={}", P, M, comm));
+        ASSERT_NO_FATAL_FAILURE(Check(Gpipe(P, M), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(OneFOneB(P, M), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(Eager1F1B(P, M), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(BreadthFirst(P, M, 3), costs));
+        if (M >= P) {
+          ASSERT_NO_FATAL_FAILURE(Check(ZbH1(P, M), costs));
+        }
+        if (M % P == 0) {
+          for (uint32_t v : {2, 4}) {
+            ASSERT_NO_FATAL_FAILURE(Check(Interleaved(P, M, v), costs));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LowerProperty, RandomSchedules) {
+  const char* wanted = std::getenv("PP_RANDOM_SCHEDULES");
+  const uint64_t count = wanted ? std::strtoull(wanted, nullptr, 10) : 10'000;
+  for (uint64_t seed = 0; seed < count; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937_64 rng(seed);
+    const ir::Schedule schedule = RandomSchedule(rng);
+    ASSERT_NO_FATAL_FAILURE(Check(schedule, RandomCosts(rng)));
+  }
+}
+
+}  // namespace
+}  // namespace pp::testing
