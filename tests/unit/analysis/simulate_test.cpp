@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tests/support/schedules.h"
+#include "tests/support/op_lists.h"
 
 namespace pp::analysis {
 namespace {

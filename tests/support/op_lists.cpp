@@ -1,4 +1,4 @@
-#include "tests/support/schedules.h"
+#include "tests/support/op_lists.h"
 
 #include <algorithm>
 
