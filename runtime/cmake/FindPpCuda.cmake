@@ -1,0 +1,77 @@
+# FindPpCuda: the CUDA toolkit and NCCL, as installed on the system or as
+# `setup --cuda` brings them from PyPI.
+#
+#   PpCuda_FOUND            both are there
+#   PpCuda_REASON           else: which is missing, and where it was looked for
+#   PpCuda_NVCC             the compiler; set CMAKE_CUDA_COMPILER to it before
+#                           enable_language(CUDA)
+#   PpCuda::cudart, PpCuda::nccl
+#
+# Looked for in this order: CUDACXX, PATH, /usr/local/cuda, $PP_HOME/cuda-*;
+# NCCL in PP_NCCL_ROOT, beside the toolkit, in the system's folders, then in
+# wheels under $PP_HOME (default ~/.cache/pp). Never by find_package(CUDAToolkit):
+# it takes the first toolkit on PATH for granted and knows no NCCL.
+include_guard(GLOBAL)
+
+set(home $ENV{PP_HOME})
+if(NOT home)
+  set(home $ENV{HOME}/.cache/pp)
+endif()
+file(GLOB wheels ${home}/cuda-*/lib/python3*/site-packages/nvidia
+     ${home}/torch-*/lib/python3*/site-packages/nvidia)
+list(TRANSFORM wheels APPEND /cu13 OUTPUT_VARIABLE wheel_toolkits)
+list(TRANSFORM wheels APPEND /nccl OUTPUT_VARIABLE wheel_nccls)
+
+find_program(PpCuda_NVCC nvcc HINTS $ENV{CUDACXX} ENV PATH
+             PATHS /usr/local/cuda/bin)
+if(NOT PpCuda_NVCC AND EXISTS "$ENV{CUDACXX}")
+  set(PpCuda_NVCC $ENV{CUDACXX} CACHE FILEPATH "" FORCE)
+endif()
+if(NOT PpCuda_NVCC)
+  find_program(PpCuda_NVCC nvcc PATHS ${wheel_toolkits} PATH_SUFFIXES bin
+               NO_DEFAULT_PATH)
+endif()
+mark_as_advanced(PpCuda_NVCC)
+
+set(PpCuda_REASON "")
+if(PpCuda_NVCC)
+  file(REAL_PATH ${PpCuda_NVCC} nvcc)
+  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
+  find_path(PpCuda_INCLUDE cuda_runtime_api.h PATHS ${toolkit} ${toolkit}/targets/x86_64-linux
+            PATH_SUFFIXES include NO_DEFAULT_PATH)
+  find_library(PpCuda_CUDART NAMES cudart libcudart.so.13 libcudart.so.12 PATHS ${toolkit}
+               ${toolkit}/targets/x86_64-linux PATH_SUFFIXES lib64 lib
+               NO_DEFAULT_PATH)
+  set(nccl_places $ENV{PP_NCCL_ROOT} ${toolkit} ${toolkit}/../nccl /usr/local /usr
+      ${wheel_nccls})
+  find_path(PpCuda_NCCL_INCLUDE nccl.h PATHS ${nccl_places}
+            PATH_SUFFIXES include NO_DEFAULT_PATH)
+  find_library(PpCuda_NCCL NAMES nccl libnccl.so.2 PATHS ${nccl_places}
+               PATH_SUFFIXES lib64 lib lib/x86_64-linux-gnu NO_DEFAULT_PATH)
+  mark_as_advanced(PpCuda_INCLUDE PpCuda_CUDART PpCuda_NCCL_INCLUDE PpCuda_NCCL)
+  if(NOT PpCuda_INCLUDE OR NOT PpCuda_CUDART)
+    set(PpCuda_REASON "${toolkit} has a compiler but no CUDA runtime")
+  elseif(NOT PpCuda_NCCL_INCLUDE OR NOT PpCuda_NCCL)
+    set(PpCuda_REASON "no NCCL beside ${toolkit}, in /usr or in ${home}")
+  endif()
+else()
+  set(PpCuda_REASON "no CUDA toolkit: no nvcc in CUDACXX, PATH, /usr/local/cuda or ${home}/cuda-*")
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(
+  PpCuda REQUIRED_VARS PpCuda_NVCC PpCuda_INCLUDE PpCuda_CUDART
+                       PpCuda_NCCL_INCLUDE PpCuda_NCCL
+  REASON_FAILURE_MESSAGE "${PpCuda_REASON} (`./setup --cuda` brings both)")
+
+if(PpCuda_FOUND AND NOT TARGET PpCuda::cudart)
+  add_library(PpCuda::cudart UNKNOWN IMPORTED)
+  set_target_properties(PpCuda::cudart PROPERTIES
+                        IMPORTED_LOCATION ${PpCuda_CUDART}
+                        INTERFACE_INCLUDE_DIRECTORIES ${PpCuda_INCLUDE})
+  add_library(PpCuda::nccl UNKNOWN IMPORTED)
+  set_target_properties(PpCuda::nccl PROPERTIES
+                        IMPORTED_LOCATION ${PpCuda_NCCL}
+                        INTERFACE_INCLUDE_DIRECTORIES ${PpCuda_NCCL_INCLUDE}
+                        INTERFACE_LINK_LIBRARIES PpCuda::cudart)
+endif()
