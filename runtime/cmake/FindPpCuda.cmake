@@ -22,33 +22,46 @@ file(GLOB wheels ${home}/cuda-*/lib/python3*/site-packages/nvidia
 list(TRANSFORM wheels APPEND /cu13 OUTPUT_VARIABLE wheel_toolkits)
 list(TRANSFORM wheels APPEND /nccl OUTPUT_VARIABLE wheel_nccls)
 
-find_program(PpCuda_NVCC nvcc HINTS $ENV{CUDACXX} ENV PATH
-             PATHS /usr/local/cuda/bin)
-if(NOT PpCuda_NVCC AND EXISTS "$ENV{CUDACXX}")
-  set(PpCuda_NVCC $ENV{CUDACXX} CACHE FILEPATH "" FORCE)
-endif()
-if(NOT PpCuda_NVCC)
-  find_program(PpCuda_NVCC nvcc PATHS ${wheel_toolkits} PATH_SUFFIXES bin
-               NO_DEFAULT_PATH)
-endif()
-mark_as_advanced(PpCuda_NVCC)
+# The toolkit of an nvcc, as it says itself: it may be a wrapper that stands
+# elsewhere, or one whose toolkit has gone.
+function(pp_toolkit_of nvcc out)
+  execute_process(COMMAND ${nvcc} --dryrun pp.cu OUTPUT_VARIABLE text
+                  ERROR_VARIABLE text RESULT_VARIABLE status)
+  if(text MATCHES "_HERE_=([^\r\n]+)/bin")
+    set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  else()
+    set(${out} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+find_program(PpCuda_PATH_NVCC nvcc)
+mark_as_advanced(PpCuda_PATH_NVCC)
+list(TRANSFORM wheel_toolkits APPEND /bin/nvcc OUTPUT_VARIABLE wheel_nvccs)
+unset(PpCuda_NVCC)
+set(toolkit "")
+foreach(nvcc IN ITEMS $ENV{CUDACXX} ${PpCuda_PATH_NVCC} /usr/local/cuda/bin/nvcc
+                      ${wheel_nvccs})
+  if(EXISTS "${nvcc}" AND NOT toolkit)
+    pp_toolkit_of(${nvcc} toolkit)
+    if(toolkit)
+      set(PpCuda_NVCC ${toolkit}/bin/nvcc)
+    endif()
+  endif()
+endforeach()
 
 set(PpCuda_REASON "")
 if(PpCuda_NVCC)
-  file(REAL_PATH ${PpCuda_NVCC} nvcc)
-  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
   find_path(PpCuda_INCLUDE cuda_runtime_api.h PATHS ${toolkit} ${toolkit}/targets/x86_64-linux
-            PATH_SUFFIXES include NO_DEFAULT_PATH)
+            PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
   find_library(PpCuda_CUDART NAMES cudart libcudart.so.13 libcudart.so.12 PATHS ${toolkit}
                ${toolkit}/targets/x86_64-linux PATH_SUFFIXES lib64 lib
-               NO_DEFAULT_PATH)
+               NO_DEFAULT_PATH NO_CACHE)
   set(nccl_places $ENV{PP_NCCL_ROOT} ${toolkit} ${toolkit}/../nccl /usr/local /usr
       ${wheel_nccls})
   find_path(PpCuda_NCCL_INCLUDE nccl.h PATHS ${nccl_places}
-            PATH_SUFFIXES include NO_DEFAULT_PATH)
+            PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
   find_library(PpCuda_NCCL NAMES nccl libnccl.so.2 PATHS ${nccl_places}
-               PATH_SUFFIXES lib64 lib lib/x86_64-linux-gnu NO_DEFAULT_PATH)
-  mark_as_advanced(PpCuda_INCLUDE PpCuda_CUDART PpCuda_NCCL_INCLUDE PpCuda_NCCL)
+               PATH_SUFFIXES lib64 lib lib/x86_64-linux-gnu NO_DEFAULT_PATH NO_CACHE)
   if(NOT PpCuda_INCLUDE OR NOT PpCuda_CUDART)
     set(PpCuda_REASON "${toolkit} has a compiler but no CUDA runtime")
   elseif(NOT PpCuda_NCCL_INCLUDE OR NOT PpCuda_NCCL)
