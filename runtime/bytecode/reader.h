@@ -15,6 +15,10 @@ namespace pp::bytecode {
 // and slot states are the verifier's.
 Result<Module> Read(std::span<const std::byte> bytes);
 
+// One rank's program, from the header and that rank's section alone: damage
+// elsewhere is not looked at. kInput also when the file has no such rank.
+Result<RankProgram> ReadRank(std::span<const std::byte> bytes, Rank rank);
+
 // Read + Verify (verifier.h). The message names the file. kMachine when the
 // file cannot be read, kInput when it is not good bytecode.
 Result<Module> LoadFile(const std::string& path);

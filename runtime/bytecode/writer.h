@@ -2,21 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <vector>
 
+#include "runtime/base/byte_writer.h"
 #include "runtime/base/status.h"
 #include "runtime/bytecode/module.h"
 
 namespace pp::bytecode {
 
 // A described range of the written bytes, for the annotated hex dump.
-struct FieldNote {
-  size_t offset;
-  size_t size;
-  std::string text;
-};
+using FieldNote = ByteNote;
 
 // `notes`, when given, receives one entry per field in order. An operand or
 // count that does not fit its field is kInput and names it.

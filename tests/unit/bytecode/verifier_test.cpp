@@ -72,7 +72,7 @@ TEST(Verify, FactsAndSites) {
             "facts: makespan is nan, not a finite number");
   EXPECT_EQ(After([](Module& m) { m.facts.peak_activations = {1}; }),
             "facts: peak_activations has 1 entries for 2 ranks");
-  EXPECT_EQ(After([](Module& m) { m.sites[1].phase = "\x80"; }),
+  EXPECT_EQ(After([](Module& m) { m.sites[1].phase = std::string("\x80"); }),
             "site 1: phase is not UTF-8 text: \"\\x80\"");
 }
 

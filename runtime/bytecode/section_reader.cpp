@@ -1,0 +1,101 @@
+#include "runtime/bytecode/section_reader.h"
+
+#include <fmt/format.h>
+
+#include "runtime/bytecode/format.h"
+
+namespace pp::bytecode::format {
+namespace {
+
+constexpr size_t kMinGroupBytes = 12;  // kind, stage, count of ranks
+constexpr size_t kMinParamBytes = 12;  // length of the name, value
+constexpr size_t kMinSiteBytes = 16;   // two lengths, line, column
+
+void ReadGroup(ByteReader& in, Group& group) {
+  const uint32_t kind = in.U32("group: kind");
+  if (kind >= kGroupKindCount) {
+    in.Fail(fmt::format("unknown kind {} of a group", kind));
+    return;
+  }
+  group.kind = static_cast<GroupKind>(kind);
+  group.stage = StageId{in.U32("group: stage")};
+  group.ranks.resize(in.Count(4, "group: ranks"));
+  for (Rank& rank : group.ranks) rank = Rank{in.U32("group: rank")};
+}
+
+void ReadCode(ByteReader& in, std::vector<Instr>& code) {
+  for (size_t pc = 0; pc < code.size() && in.ok(); ++pc) {
+    const auto bytes = in.Bytes(kInstrBytes, "instruction");
+    if (!in.ok()) return;
+    const Result<Instr> instr = Decode(bytes.first<kInstrBytes>());
+    if (!instr) {
+      in.Fail(fmt::format("pc {}: {}", pc, instr.error().message()));
+      return;
+    }
+    code[pc] = *instr;
+  }
+}
+
+}  // namespace
+
+void ReadModuleFields(ByteReader& in, Module& module) {
+  module.micro_batches = in.U32("micro-batches");
+  module.stages = in.U32("stages");
+  module.replicas = in.U32("replicas");
+  module.lanes = in.U32("lanes");
+  module.groups.resize(in.Count(kMinGroupBytes, "groups"));
+  for (Group& group : module.groups) ReadGroup(in, group);
+}
+
+void ReadFactsFields(ByteReader& in, Facts& facts) {
+#define PP_FACT_TEXT(field) facts.field = in.Text(#field);
+#define PP_FACT_NUMBER(field) facts.field = in.F64(#field);
+#include "runtime/bytecode/facts_fields.def"
+  facts.params.resize(in.Count(kMinParamBytes, "params"));
+  for (auto& [name, value] : facts.params) {
+    name = in.Text("param: name");
+    value = static_cast<int64_t>(in.U64("param: value"));
+  }
+  facts.peak_activations.resize(in.Count(4, "peak_activations"));
+  for (uint32_t& peak : facts.peak_activations) {
+    peak = in.U32("peak_activations");
+  }
+}
+
+void ReadSitesFields(ByteReader& in, std::vector<Site>& sites) {
+  sites.resize(in.Count(kMinSiteBytes, "sites"));
+  for (Site& site : sites) {
+    site.file = in.Text("site: file");
+    site.line = in.U32("site: line");
+    site.column = in.U32("site: column");
+    site.phase = in.Text("site: phase");
+  }
+}
+
+void ReadRankFields(ByteReader& in, RankProgram& program) {
+  const uint32_t chunks = in.U32("chunks");
+  program.slots = in.U32("slots");
+  program.stashes = in.U32("stashes");
+  const uint32_t instructions = in.U32("instructions");
+  const uint32_t debug = in.U32("debug entries");
+  for (int i = 0; i < 3; ++i) {
+    if (in.U32("head") != 0) in.Fail("unused bytes of the head are not zero");
+  }
+  if (!in.Fits(instructions, kInstrBytes, "instructions")) return;
+  program.code.resize(instructions);
+  ReadCode(in, program.code);
+  if (!in.Fits(debug, kDebugBytes, "debug entries")) return;
+  program.debug.resize(debug);
+  for (DebugEntry& entry : program.debug) {
+    entry.site = in.U32("debug: site");
+    entry.iteration = in.U32("debug: iteration");
+  }
+  if (!in.Fits(chunks, kChunkBytes, "chunks")) return;
+  program.chunks.resize(chunks);
+  for (ChunkInfo& chunk : program.chunks) {
+    chunk.stage = StageId{in.U32("chunk: stage")};
+    chunk.replica = in.U32("chunk: replica");
+  }
+}
+
+}  // namespace pp::bytecode::format
