@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,8 +37,16 @@ using RequestId = uint64_t;
 using Deadline = std::chrono::steady_clock::time_point;
 
 struct TransportTraits {
-  std::string name;        // "inproc", "gloo", "nccl"
-  bool zero_copy = false;  // Wait may replace a receive buffer
+  std::string name;  // "inproc", "gloo", "nccl"
+  // Wait always replaces a receive buffer: it may be given empty.
+  bool zero_copy = false;
+};
+
+// When the bytes of a transfer moved, on the steady clock. `started_ns` is when
+// both sides had come: the time before is waiting, not transfer.
+struct TransferTimes {
+  int64_t started_ns = 0;
+  int64_t ended_ns = 0;
 };
 
 class Transport {
@@ -56,6 +65,9 @@ class Transport {
   // Until the request has completed, the deadline passed (kRankFailed), or
   // somebody called Abort (kAborted, with the first cause).
   virtual Status Wait(RequestId request, Deadline deadline) = 0;
+  // Of the request that the last successful Wait completed; empty where the
+  // transport cannot see when the peer came.
+  virtual std::optional<TransferTimes> LastTransfer() const { return {}; }
 
   // SENDs and RECVs between them start together or not at all.
   virtual Status GroupBegin() = 0;

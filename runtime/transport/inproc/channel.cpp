@@ -1,0 +1,80 @@
+#include "runtime/transport/inproc/channel.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace pp::transport::inproc {
+namespace {
+
+int64_t NowNs() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+std::string KeyText(const MessageKey& key) {
+  return fmt::format("{} s{} m{}", bytecode::PayloadName(key.payload),
+                     key.stage.value, key.mb.value);
+}
+
+// Why the two must not be paired, or OK. Without this check a different order
+// at the two ends would swap tensors silently.
+Status Compare(const Request& send, const Request& recv) {
+  if (send.key != recv.key) {
+    return RankError(fmt::format(
+        "message {} from rank {} to rank {} on lane {} does not match: the "
+        "sender sends `{}`, the receiver expects `{}`",
+        send.number, send.self.value, recv.self.value, send.lane.value,
+        KeyText(send.key), KeyText(recv.key)));
+  }
+  if (recv.expected_bytes != 0 && recv.expected_bytes != send.buffer.bytes) {
+    return RankError(fmt::format(
+        "`{}` from rank {} to rank {} has {} bytes, the receiver has room for "
+        "{}",
+        KeyText(send.key), send.self.value, recv.self.value, send.buffer.bytes,
+        recv.expected_bytes));
+  }
+  return OkStatus();
+}
+
+void Match(Request& send, Request& recv) {
+  Status status = Compare(send, recv);
+  const int64_t now = NowNs();
+  if (status.ok()) recv.buffer = std::move(send.buffer);
+  send.buffer = Buffer{};
+  for (Request* request : {&send, &recv}) {
+    request->failure = status;
+    request->matched_ns = now;
+    request->done.store(true, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+std::string Describe(const Request& request) {
+  return fmt::format("`{} {}` {} rank {} on lane {}",
+                     request.is_send ? "send" : "recv", KeyText(request.key),
+                     request.is_send ? "to" : "from", request.peer.value,
+                     request.lane.value);
+}
+
+bool Channel::Post(const std::shared_ptr<Request>& request) {
+  std::lock_guard lock(mutex_);
+  Lane& lane = lanes_[request->lane.value];
+  request->number = request->is_send ? lane.sends++ : lane.recvs++;
+  const bool other_waits = !lane.waiting.empty() &&
+                           lane.waiting.front()->is_send != request->is_send;
+  if (!other_waits) {
+    lane.waiting.push_back(request);
+    return false;
+  }
+  const std::shared_ptr<Request> other = std::move(lane.waiting.front());
+  lane.waiting.pop_front();
+  if (request->is_send) {
+    Match(*request, *other);
+  } else {
+    Match(*other, *request);
+  }
+  return true;
+}
+
+}  // namespace pp::transport::inproc
