@@ -104,7 +104,7 @@ Status SectionWriter::Facts(const bytecode::Facts& facts) {
   PP_RETURN_IF_ERROR(Count("params", facts.params.size()));
   for (const auto& [name, value] : facts.params) {
     PP_RETURN_IF_ERROR(Text("param", name));
-    out_.U64(static_cast<uint64_t>(value), "{} = {}", name, value);
+    out_.U64(static_cast<uint64_t>(value), "value {}", value);
   }
   PP_RETURN_IF_ERROR(Count("peak_activations", facts.peak_activations.size()));
   for (size_t rank = 0; rank < facts.peak_activations.size(); ++rank) {
