@@ -35,6 +35,7 @@ struct Ending {
 struct Waiting {
   uint32_t needed_at;  // index in the receiver's program
   TensorId id;
+  Ticks since = 0;
   friend bool operator>(const Waiting& a, const Waiting& b) {
     return std::tie(a.needed_at, a.id) > std::tie(b.needed_at, b.id);
   }
@@ -64,6 +65,13 @@ class Touched {
   std::vector<uint32_t> list_;
 };
 
+// See order_events.h.
+Ticks PlannedLatency(const ir::CostModel& costs) {
+  constexpr Ticks kShare = 8;
+  return std::max(costs.comm,
+                  *std::min_element(costs.op.begin(), costs.op.end()) / kShare);
+}
+
 class Simulation {
  public:
   Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
@@ -80,12 +88,17 @@ class Simulation {
     uint32_t free_slots;
     MinHeap<Waiting> waiting;
   };
-  struct Start {
+  struct Link {  // the communication queue of a rank
+    bool idle = true;
+    std::vector<ChannelId> channels;  // that begin or end here
+  };
+  struct Candidate {
+    uint32_t ops_ahead;  // of the receiver's until it reads the tensor
+    Ticks since;         // the tensor was computed
     uint32_t src;
-    uint32_t dst;
     uint32_t mb;
-    TensorId id;
-    bool started = false;
+    ChannelId channel;
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
   StageId StageOf(uint32_t rank, const ir::Op& op) const {
@@ -101,9 +114,10 @@ class Simulation {
   void Produce(TensorId id);
   uint32_t NeededAt(const Tensor& tensor) const;
   void StartTransfers();
-  void CollectStarts();
-  Start* ReverseOf(const Start& start);
-  void StartTransfer(Start& start);
+  void CollectCandidates();
+  bool CanStart(ChannelId c) const;
+  ChannelId ReverseOf(ChannelId c) const;
+  void StartTransfer(ChannelId c);
   void StartComputes();
   bool GrantSlot();
   Status Stuck() const;
@@ -113,6 +127,7 @@ class Simulation {
   const Transfers& transfers_;
   const WorkIndex& index_;
 
+  const Ticks latency_;
   Ticks now_ = 0;
   MinHeap<Ending> endings_;
   std::vector<RankState> ranks_;
@@ -121,7 +136,8 @@ class Simulation {
   Touched touched_ranks_;
   Touched touched_channels_;
   std::vector<uint32_t> batch_;  // scratch
-  std::vector<Start> starts_;    // scratch
+  std::vector<Link> links_;
+  std::vector<Candidate> candidates_;  // scratch
   size_t ops_left_ = 0;
   std::vector<Event> events_;
 };
@@ -133,17 +149,22 @@ Simulation::Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
       costs_(costs),
       transfers_(transfers),
       index_(index),
+      latency_(PlannedLatency(costs)),
       ranks_(schedule.ranks),
       arrived_(transfers.tensor_count()),
       touched_ranks_(schedule.ranks),
       touched_channels_(transfers.channels().size()) {
   channels_.resize(transfers.channels().size(), {options.receive_slots, {}});
+  links_.resize(schedule.ranks);
+  for (ChannelId c = 0; c < channels_.size(); ++c) {
+    links_[transfers.channels()[c].src.value].channels.push_back(c);
+    links_[transfers.channels()[c].dst.value].channels.push_back(c);
+  }
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
     ops_left_ += schedule.programs[r].size();
     touched_ranks_.Add(r);
   }
-  // Of F, I and W only the first two communicate, B as well: at most one
-  // transfer an operation, two events each.
+  // At most one transfer, so two more events, an operation.
   events_.reserve(3 * ops_left_);
 }
 
@@ -189,7 +210,12 @@ void Simulation::EndAllAt(Ticks time) {
 
 void Simulation::EndTransfer(TensorId id) {
   arrived_[id] = true;
-  touched_ranks_.Add(transfers_.channels()[transfers_.ChannelOf(id)].dst.value);
+  const Channel& channel = transfers_.channels()[transfers_.ChannelOf(id)];
+  touched_ranks_.Add(channel.dst.value);
+  for (Rank end : {channel.src, channel.dst}) {
+    links_[end.value].idle = true;
+    for (ChannelId c : links_[end.value].channels) touched_channels_.Add(c);
+  }
 }
 
 void Simulation::EndCompute(uint32_t rank) {
@@ -219,7 +245,8 @@ void Simulation::Produce(TensorId id) {
     arrived_[id] = true;
     return;
   }
-  channels_[channel].waiting.push({NeededAt(transfers_.Describe(id)), id});
+  channels_[channel].waiting.push(
+      {NeededAt(transfers_.Describe(id)), id, now_});
   touched_channels_.Add(channel);
 }
 
@@ -231,51 +258,59 @@ uint32_t Simulation::NeededAt(const Tensor& tensor) const {
 
 void Simulation::StartTransfers() {
   if (touched_channels_.empty()) return;
-  CollectStarts();
-  for (Start& start : starts_) {
-    if (start.started) continue;
-    StartTransfer(start);
-    if (Start* reverse = ReverseOf(start)) StartTransfer(*reverse);
+  CollectCandidates();
+  for (const Candidate& candidate : candidates_) {
+    if (!CanStart(candidate.channel)) continue;
+    const ChannelId reverse = ReverseOf(candidate.channel);
+    StartTransfer(candidate.channel);
+    if (reverse != kLocal) StartTransfer(reverse);
   }
 }
 
-// All transfers that have tensor and slot, in the order of their starts.
-void Simulation::CollectStarts() {
-  starts_.clear();
+bool Simulation::CanStart(ChannelId c) const {
+  const Channel& channel = transfers_.channels()[c];
+  return channels_[c].free_slots > 0 && !channels_[c].waiting.empty() &&
+         links_[channel.src.value].idle && links_[channel.dst.value].idle;
+}
+
+// The channels of which a transfer could start now, most urgent first.
+void Simulation::CollectCandidates() {
+  candidates_.clear();
   touched_channels_.Take(batch_);
   for (uint32_t c : batch_) {
-    ChannelState& state = channels_[c];
+    if (!CanStart(c)) continue;
     const Channel& channel = transfers_.channels()[c];
-    while (state.free_slots > 0 && !state.waiting.empty()) {
-      const TensorId id = state.waiting.top().id;
-      state.waiting.pop();
-      --state.free_slots;
-      starts_.push_back({channel.src.value, channel.dst.value,
-                         transfers_.Describe(id).mb.value, id});
+    const Waiting& first = channels_[c].waiting.top();
+    candidates_.push_back({first.needed_at - ranks_[channel.dst.value].next,
+                           first.since, channel.src.value,
+                           transfers_.Describe(first.id).mb.value, c});
+  }
+  std::sort(candidates_.begin(), candidates_.end());
+}
+
+// A channel of the opposite direction that can start too, if any.
+ChannelId Simulation::ReverseOf(ChannelId c) const {
+  const Channel& channel = transfers_.channels()[c];
+  for (ChannelId other : links_[channel.dst.value].channels) {
+    if (transfers_.channels()[other].src == channel.dst &&
+        transfers_.channels()[other].dst == channel.src && CanStart(other)) {
+      return other;
     }
   }
-  std::sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) {
-    return std::tie(a.src, a.mb, a.id) < std::tie(b.src, b.mb, b.id);
-  });
+  return kLocal;
 }
 
-// The first transfer to start in the other direction, if any.
-Simulation::Start* Simulation::ReverseOf(const Start& start) {
-  auto at = std::lower_bound(
-      starts_.begin(), starts_.end(), start.dst,
-      [](const Start& a, uint32_t src) { return a.src < src; });
-  for (; at != starts_.end() && at->src == start.dst; ++at) {
-    if (!at->started && at->dst == start.src) return &*at;
-  }
-  return nullptr;
-}
-
-void Simulation::StartTransfer(Start& start) {
-  start.started = true;
-  events_.push_back({.id = start.id,
-                     .rank = static_cast<uint16_t>(start.src),
+void Simulation::StartTransfer(ChannelId c) {
+  const TensorId id = channels_[c].waiting.top().id;
+  channels_[c].waiting.pop();
+  --channels_[c].free_slots;
+  const Channel& channel = transfers_.channels()[c];
+  links_[channel.src.value].idle = false;
+  links_[channel.dst.value].idle = false;
+  events_.push_back({.id = id,
+                     .rank = static_cast<uint16_t>(channel.src.value),
                      .kind = EventKind::kTransfer});
-  endings_.push({now_ + costs_.comm, EventKind::kSent, start.src, start.id});
+  endings_.push({now_ + latency_, EventKind::kSent, channel.src.value, id});
 }
 
 void Simulation::StartComputes() {

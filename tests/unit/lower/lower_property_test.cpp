@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <random>
 
+#include "compiler/analysis/simulate.h"
 #include "compiler/lower/lower.h"
 #include "compiler/source/source_manager.h"
 #include "runtime/bytecode/verifier.h"
-#include "tests/unit/lower/schedules.h"
+#include "tests/support/schedules.h"
+#include "tests/unit/lower/more_schedules.h"
 #include "tests/unit/lower/strict_replay.h"
 
 namespace pp::testing {
@@ -57,9 +59,10 @@ void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
   const Replay replay = RunStrict(*module, costs);
   ASSERT_EQ(replay.fault, "");
   ExpectSameComputeOrder(schedule, *module);
+  const ir::Metrics metrics = analysis::Simulate(schedule, costs);
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
     const bytecode::RankProgram& program = module->programs[r];
-    ASSERT_EQ(program.stashes, PeakActivations(schedule, Rank{r}));
+    ASSERT_EQ(program.stashes, metrics.ranks[r].peak_activations);
     ASSERT_EQ(program.debug.size(), program.code.size());
   }
   const auto again = Lower(schedule, costs);
@@ -73,9 +76,9 @@ TEST(LowerProperty, PublishedSchedules) {
     for (uint32_t P : {1, 2, 3, 4, 5, 8}) {
       for (uint32_t M : {1, 2, 3, 4, 7, 8, 16, 24}) {
         SCOPED_TRACE(fmt::format("P={} M={} comm={}", P, M, comm));
-        ASSERT_NO_FATAL_FAILURE(Check(Gpipe(P, M), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(GPipe(P, M), costs));
         ASSERT_NO_FATAL_FAILURE(Check(OneFOneB(P, M), costs));
-        ASSERT_NO_FATAL_FAILURE(Check(Eager1F1B(P, M), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(OneFOneB(P, M, /*eager=*/true), costs));
         ASSERT_NO_FATAL_FAILURE(Check(BreadthFirst(P, M, 3), costs));
         if (M >= P) {
           ASSERT_NO_FATAL_FAILURE(Check(ZbH1(P, M), costs));
