@@ -10,7 +10,8 @@
 #include "compiler/lower/lower.h"
 #include "compiler/source/source_manager.h"
 #include "runtime/bytecode/verifier.h"
-#include "tests/support/schedules.h"
+#include "tests/support/emulator.h"
+#include "tests/support/op_lists.h"
 #include "tests/unit/lower/more_schedules.h"
 #include "tests/unit/lower/strict_replay.h"
 
@@ -50,6 +51,16 @@ void ExpectSameComputeOrder(const ir::Schedule& schedule,
   }
 }
 
+// The emulator is slow and has other authors than the replay; it sees all
+// random schedules and the smaller published ones.
+constexpr size_t kEmulated = 2000;
+
+size_t Instructions(const bytecode::Module& module) {
+  size_t count = 0;
+  for (const auto& program : module.programs) count += program.code.size();
+  return count;
+}
+
 // Everything that must hold for any schedule and any cost model.
 void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
   const auto module = Lower(schedule, costs);
@@ -64,6 +75,10 @@ void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
     const bytecode::RankProgram& program = module->programs[r];
     ASSERT_EQ(program.stashes, metrics.ranks[r].peak_activations);
     ASSERT_EQ(program.debug.size(), program.code.size());
+  }
+  if (Instructions(*module) <= kEmulated) {
+    const Outcome outcome = Emulate(*module);
+    ASSERT_TRUE(outcome.ok()) << outcome.Text();
   }
   const auto again = Lower(schedule, costs);
   ASSERT_TRUE(again && *again == *module) << "lowering is not deterministic";

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/support/schedules.h"
+#include "tests/support/op_lists.h"
 
 namespace pp::testing {
 
