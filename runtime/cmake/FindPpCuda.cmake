@@ -78,8 +78,12 @@ find_package_handle_standard_args(
   REASON_FAILURE_MESSAGE "${PpCuda_REASON} (`./setup --cuda` brings both)")
 
 if(PpCuda_FOUND AND NOT TARGET PpCuda::cudart)
+  # A toolkit's own folder counts as one that the loader knows, so CMake leaves
+  # it out of the rpath; a toolkit from wheels is known to nobody.
+  get_filename_component(cudart_folder ${PpCuda_CUDART} DIRECTORY)
   add_library(PpCuda::cudart UNKNOWN IMPORTED)
   set_target_properties(PpCuda::cudart PROPERTIES
+                        INTERFACE_LINK_OPTIONS LINKER:-rpath,${cudart_folder}
                         IMPORTED_LOCATION ${PpCuda_CUDART}
                         INTERFACE_INCLUDE_DIRECTORIES ${PpCuda_INCLUDE})
   add_library(PpCuda::nccl UNKNOWN IMPORTED)
