@@ -1,15 +1,13 @@
 // The .ppb file: writer and reader against each other and against damage.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <filesystem>
 
-#include "runtime/base/byte_writer.h"
-#include "runtime/base/crc32.h"
 #include "runtime/base/file_io.h"
 #include "runtime/bytecode/format.h"
 #include "runtime/bytecode/reader.h"
 #include "runtime/bytecode/writer.h"
+#include "tests/unit/bytecode/reseal.h"
 #include "tests/unit/bytecode/sample.h"
 
 namespace pp::bytecode {
@@ -20,38 +18,6 @@ using Bytes = std::vector<std::byte>;
 std::string ReadError(const Bytes& bytes) {
   const auto module = Read(bytes);
   return module ? "read without error" : module.error().message();
-}
-
-void SetU32(Bytes& bytes, size_t offset, uint32_t value) {
-  for (size_t i = 0; i < 4; ++i) {
-    bytes[offset + i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-uint32_t GetU32(const Bytes& bytes, size_t offset) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    value |= static_cast<uint32_t>(bytes[offset + i]) << (8 * i);
-  }
-  return value;
-}
-
-size_t EntryOffset(size_t section) {
-  return format::kHeaderBytes + format::kSectionEntryBytes * section;
-}
-
-// All checksums made right again, so that what lies behind them is reached.
-void Reseal(Bytes& bytes) {
-  const uint32_t sections = GetU32(bytes, 12);
-  for (uint32_t i = 0; i < sections; ++i) {
-    const size_t entry = EntryOffset(i);
-    const auto body = std::span<const std::byte>(bytes).subspan(
-        GetU32(bytes, entry + 8), GetU32(bytes, entry + 16));
-    SetU32(bytes, entry + 24, Crc32(body));
-  }
-  SetU32(bytes, format::kHeaderCrcOffset, 0);
-  SetU32(bytes, format::kHeaderCrcOffset,
-         Crc32(std::span<const std::byte>(bytes).first(EntryOffset(sections))));
 }
 
 TEST(File, ReadsBackWhatWasWritten) {
