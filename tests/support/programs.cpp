@@ -198,4 +198,24 @@ Module SplitGPipe(uint32_t ranks, uint32_t micro_batches) {
   return module;
 }
 
+Module LostMessage(uint32_t ranks, uint32_t micro_batches) {
+  Module module = GPipe(ranks, micro_batches);
+  module.facts.schedule = "lost";
+  RankProgram& program = module.programs[0];
+  const auto send = std::find_if(
+      program.code.begin(), program.code.end(),
+      [](const Instr& instr) { return instr.op == Opcode::kSend; });
+  const Instr dropped[] = {*send, op::Wait{op::Send::Of(*send).slot}.Pack()};
+  const auto drop = [&](const Instr& instr) {
+    return instr == dropped[0] || instr == dropped[1];
+  };
+  for (size_t i = program.code.size(); i-- > 0;) {
+    if (!drop(program.code[i])) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    program.code.erase(program.code.begin() + at);
+    program.debug.erase(program.debug.begin() + at);
+  }
+  return module;
+}
+
 }  // namespace pp::test

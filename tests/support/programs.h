@@ -26,4 +26,7 @@ bytecode::Module OneFOneB(uint32_t ranks, uint32_t micro_batches);
 // GPipe whose backward is split: all F, all I, all W.
 bytecode::Module SplitGPipe(uint32_t ranks, uint32_t micro_batches);
 
+// GPipe whose rank 0 does not send its first activation: rank 1 waits for ever.
+bytecode::Module LostMessage(uint32_t ranks, uint32_t micro_batches);
+
 }  // namespace pp::test

@@ -1,0 +1,148 @@
+#include "runtime/launch/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "runtime/bytecode/version.h"
+#include "runtime/launch/engines.h"
+#include "runtime/transport/registry.h"
+
+namespace pp::launch {
+namespace {
+
+constexpr const char kVersion[] = "0.1.0";
+
+std::string Footer() {
+  std::string text = "models (--model):\n";
+  for (const ModelRow& row : AllModels()) {
+    text += fmt::format("  {:<12}{}\n", row.name, row.help);
+  }
+  text += "transports (--transport):\n";
+  for (const transport::TransportRow& row : transport::AllTransports()) {
+    text += fmt::format("  {:<12}{}\n", row.name, row.help);
+  }
+  text +=
+      "options of the synthetic model (--model-opt):\n"
+#define PP_SYNTHETIC_OPTION(name, Kind, field, help) \
+  "  " #name "=...  " help "\n"
+#include "runtime/engine/synthetic/options.def"
+      "  sN=...  factor of the durations of stage N\n"
+      "exit status: 0 done, 1 the program is at fault, 2 usage, 3 the machine, "
+      "4 a rank failed or hung";
+  return text;
+}
+
+// Options of pprun that are options of a model under a short name.
+constexpr const char* kShortForms[][2] = {
+    {"layers", "layers of the model"},
+    {"dim", "width of the model"},
+    {"heads", "attention heads"},
+    {"context", "bytes of a row"},
+};
+
+class Parser {
+ public:
+  Parser() : app_("runs a compiled pipeline schedule", "pprun") {
+    app_.footer(Footer());
+    app_.set_version_flag(
+        "--version", fmt::format("pprun {} (bytecode version {})", kVersion,
+                                 bytecode::kFormatVersion));
+    AddRun();
+    AddModel();
+    AddOutput();
+  }
+
+  Result<CommandLine> Parse(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      return CommandLine{{}, app_.help()};
+    } catch (const CLI::CallForVersion& version) {
+      return CommandLine{{}, std::string(version.what()) + "\n"};
+    } catch (const CLI::Error& error) {
+      return Fail(
+          UsageError(std::string(error.what()) + " (pprun --help tells more)"));
+    }
+    PP_RETURN_IF_ERROR(TakeModelOptions());
+    return CommandLine{std::move(options_), std::nullopt};
+  }
+
+ private:
+  void AddRun() {
+    app_.add_option("program", options_.program, "OUT.ppb of `ppc compile`")
+        ->required();
+    app_.add_option("--steps", options_.steps, "training steps (10)")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+    app_.add_option("--transport", options_.transport, "default: inproc");
+    app_.add_option("--device", options_.engine.device, "cpu (default)");
+    app_.add_option("--timeout", options_.timeout_s,
+                    "seconds one instruction may take before the run counts "
+                    "as hung (60)")
+        ->check(CLI::Range(0.01, 1e6));
+  }
+
+  void AddModel() {
+    app_.add_option("--model", options_.engine.model,
+                    "default: synthetic; the table is below");
+    app_.add_option("--model-opt", model_options_,
+                    "name=value, an option of the model; repeatable")
+        ->allow_extra_args(false);
+    for (size_t i = 0; i < std::size(kShortForms); ++i) {
+      app_.add_option(std::string("--") + kShortForms[i][0], short_[i],
+                      kShortForms[i][1]);
+    }
+    app_.add_flag("--tie", tie_, "head and embedding share their weight");
+    app_.add_option("--data", options_.engine.data, "text to train on");
+    app_.add_option("--batch", options_.engine.batch,
+                    "rows of the whole batch (the model's default)")
+        ->check(CLI::Range(1u, 1u << 30));
+    app_.add_option("--seed", options_.engine.seed, "default: 1");
+    app_.add_option("--optimizer", options_.engine.optimizer,
+                    "sgd or adamw (default)")
+        ->check(CLI::IsMember({"sgd", "adamw"}));
+    app_.add_option("--lr", options_.engine.learning_rate,
+                    "learning rate (the optimizer's default)")
+        ->check(CLI::PositiveNumber);
+  }
+
+  void AddOutput() {
+    app_.add_option("--report", options_.report, "write run.json here");
+    app_.add_option("--trace", options_.trace,
+                    "write a Chrome trace here (opens in Perfetto)");
+    app_.add_flag("--verify-gradients", options_.verify_gradients,
+                  "compare losses and every gradient with an unpipelined run");
+  }
+
+  Status TakeModelOptions() {
+    for (const std::string& pair : model_options_) {
+      const size_t equals = pair.find('=');
+      if (equals == 0 || equals == std::string::npos) {
+        return UsageError("--model-opt '" + pair + "': expected name=value");
+      }
+      options_.engine.options.emplace_back(pair.substr(0, equals),
+                                           pair.substr(equals + 1));
+    }
+    for (size_t i = 0; i < std::size(kShortForms); ++i) {
+      if (!short_[i].empty()) {
+        options_.engine.options.emplace_back(kShortForms[i][0], short_[i]);
+      }
+    }
+    if (tie_) options_.engine.options.emplace_back("tie", "1");
+    return OkStatus();
+  }
+
+  CLI::App app_;
+  Options options_;
+  std::vector<std::string> model_options_;
+  std::string short_[std::size(kShortForms)];
+  bool tie_ = false;
+};
+
+}  // namespace
+
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  return Parser().Parse(argc, argv);
+}
+
+}  // namespace pp::launch

@@ -1,0 +1,32 @@
+// The command line of pprun.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/base/status.h"
+#include "runtime/engine/engine.h"
+
+namespace pp::launch {
+
+struct Options {
+  std::string program;  // OUT.ppb
+  engine::EngineConfig engine;
+  std::string transport = "inproc";
+  uint64_t steps = 10;
+  double timeout_s = 60;
+  std::string report;  // file, or empty
+  std::string trace;   // file, or empty
+  bool verify_gradients = false;
+};
+
+// What to do: run with options, or print a text (help, version) and end.
+struct CommandLine {
+  Options options;
+  std::optional<std::string> print;
+};
+
+// kUsage with what is wrong and how to get help.
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace pp::launch

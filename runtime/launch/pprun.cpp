@@ -1,0 +1,121 @@
+#include "runtime/launch/pprun.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "runtime/base/file_io.h"
+#include "runtime/bytecode/reader.h"
+#include "runtime/launch/engines.h"
+#include "runtime/launch/progress.h"
+#include "runtime/launch/report.h"
+#include "runtime/launch/run_threads.h"
+#include "runtime/launch/signals.h"
+#include "runtime/trace/chrome_writer.h"
+#include "runtime/transport/registry.h"
+
+namespace pp::launch {
+namespace {
+
+int Failed(const Status& status) {
+  fmt::print(stderr, "pprun: error: {}\n", status.message());
+  return ExitCode(status);
+}
+
+// Before hours are spent on a run whose report has nowhere to go.
+Status CheckWritable(const std::string& path) {
+  if (path.empty()) return OkStatus();
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  if (access(folder.c_str(), W_OK) == 0) return OkStatus();
+  return MachineError(
+      fmt::format("cannot write {}: no such folder, or not allowed", path));
+}
+
+Status WriteOutputs(const bytecode::Module& module, const Options& options,
+                    const RunResult& result, const RunSummary& summary) {
+  if (!options.report.empty()) {
+    PP_RETURN_IF_ERROR(WriteTextFile(
+        options.report, ReportJson(module, options, result, summary)));
+  }
+  if (!options.trace.empty() && !result.abandoned) {
+    PP_RETURN_IF_ERROR(WriteTextFile(
+        options.trace, trace::ChromeTrace(module, result.traces)));
+  }
+  return OkStatus();
+}
+
+Status CheckGradients(const RunResult& result) {
+  if (!result.status.ok() || !result.gradients) return result.status;
+  if (result.gradients->Close()) return OkStatus();
+  return RankError(fmt::format(
+      "gradients are not those of the unpipelined run: {} differs "
+      "by {:.3g} at step {}",
+      result.gradients->worst_parameter, result.gradients->max_abs_diff,
+      result.gradients->worst_step));
+}
+
+RunOptions RunOptionsOf(const Options& options, Progress* progress) {
+  RunOptions run;
+  run.steps = options.steps;
+  run.timeout =
+      std::chrono::milliseconds(static_cast<int64_t>(options.timeout_s * 1000));
+  run.trace = !options.trace.empty();
+  run.verify_gradients = options.verify_gradients;
+  run.stop_asked = CaughtSignal;
+  run.on_step = [progress](const StepRecord& step) { progress->Show(step); };
+  return run;
+}
+
+int Conclude(const bytecode::Module& module, const Options& options,
+             const RunResult& result) {
+  const RunSummary summary = SummarizeRun(module, result);
+  fmt::print("{}", ReportTable(module, result, summary));
+  std::fflush(stdout);
+  const Status run = CheckGradients(result);
+  int code = run.ok() ? 0 : Failed(run);
+  for (const std::string& line : result.positions) {
+    fmt::print(stderr, "  {}\n", line);
+  }
+  const Status written = WriteOutputs(module, options, result, summary);
+  if (!written.ok()) {
+    const int write_code = Failed(written);
+    if (code == 0) code = write_code;
+  }
+  // A thread that cannot be ended still uses what main would destroy.
+  if (result.abandoned) {
+    fmt::print(stderr,
+               "pprun: a rank did not end; the process is ended with it\n");
+    std::_Exit(code);
+  }
+  return code;
+}
+
+}  // namespace
+
+int RunProgram(const Options& options) {
+  for (const std::string* path : {&options.report, &options.trace}) {
+    if (const Status status = CheckWritable(*path); !status.ok()) {
+      return Failed(status);
+    }
+  }
+  auto factory = OpenEngine(options.engine.model);
+  if (!factory) return Failed(factory.error());
+  const auto module = bytecode::LoadFile(options.program);
+  if (!module) return Failed(module.error());
+  auto ends = transport::CreateLocal(options.transport, module->ranks());
+  if (!ends) return Failed(ends.error());
+  const Status prepared = (*factory)->Prepare(*module, options.engine);
+  if (!prepared.ok()) return Failed(prepared);
+
+  CatchSignals();
+  Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.steps);
+  const RunResult result = RunThreads(*module, **factory, std::move(*ends),
+                                      RunOptionsOf(options, &progress));
+  progress.End();
+  return Conclude(*module, options, result);
+}
+
+}  // namespace pp::launch

@@ -1,0 +1,19 @@
+// pprun: runs a compiled pipeline schedule.
+#include "runtime/launch/pprun.h"
+
+#include <fmt/format.h>
+
+#include "runtime/launch/options.h"
+
+int main(int argc, char** argv) {
+  const auto line = pp::launch::ParseCommandLine(argc, argv);
+  if (!line) {
+    fmt::print(stderr, "pprun: error: {}\n", line.error().message());
+    return pp::ExitCode(line.error());
+  }
+  if (line->print) {
+    fmt::print("{}", *line->print);
+    return 0;
+  }
+  return pp::launch::RunProgram(line->options);
+}
