@@ -1,0 +1,106 @@
+// The schedules of the library at every point of a grid: their order against
+// plain loops that know nothing of the language, and their `expect` lines
+// against the simulator.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "compiler/analysis/simulate.h"
+#include "compiler/ir/ir_printer.h"
+#include "tests/support/op_lists.h"
+#include "tests/support/sched_text.h"
+
+namespace pp {
+namespace {
+
+using testing::SchedText;
+using testing::Values;
+
+constexpr uint32_t kMaxP = 8, kMaxM = 32;
+
+SchedText Library(const std::string& name) {
+  return SchedText(SchedText::FromPath{
+      fmt::format("{}/schedules/{}.sched", PP_SOURCE_ROOT, name)});
+}
+
+// Expands `sched` at `values`; its order is that of `wanted` and all of its
+// expectations hold.
+void CheckPoint(SchedText& sched, const Values& values,
+                const ir::Schedule& wanted, size_t expectations) {
+  auto expansion = sched.Expand(values);
+  ASSERT_EQ(expansion.outcome, expand::Outcome::kExpanded) << sched.Said();
+  const ir::Schedule& got = *expansion.schedule;
+  ASSERT_EQ(ir::Print(got), ir::Print(wanted));
+  ASSERT_EQ(got.placement.stage, wanted.placement.stage);
+  ir::CostModel costs;
+  ir::Metrics metrics = analysis::Simulate(got, costs);
+  size_t evaluated = expand::CheckExpectations(
+      sched.Only(), {values}, got, metrics, costs, sched.diag());
+  ASSERT_FALSE(sched.diag().has_errors()) << sched.Said();
+  ASSERT_EQ(evaluated, expectations);
+}
+
+using Generator = std::function<ir::Schedule(uint32_t, uint32_t)>;
+
+void CheckGrid(const std::string& name, const Generator& generate,
+               std::function<bool(uint32_t, uint32_t)> admissible) {
+  SchedText sched = Library(name);
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = 1; m <= kMaxM; ++m) {
+      SCOPED_TRACE(fmt::format("P = {}, M = {}", p, m));
+      Values values = {{"P", p}, {"M", m}};
+      if (!admissible(p, m)) continue;
+      CheckPoint(sched, values, generate(p, m), 3);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+bool Always(uint32_t, uint32_t) { return true; }
+
+TEST(Library, GPipe) { CheckGrid("gpipe", testing::GPipe, Always); }
+
+TEST(Library, OneFOneB) {
+  CheckGrid(
+      "one_f_one_b",
+      [](uint32_t p, uint32_t m) { return testing::OneFOneB(p, m); }, Always);
+}
+
+TEST(Library, EagerOneFOneB) {
+  CheckGrid(
+      "eager_1f1b",
+      [](uint32_t p, uint32_t m) { return testing::OneFOneB(p, m, true); },
+      Always);
+}
+
+TEST(Library, ZbH1) {
+  CheckGrid("zb_h1", testing::ZbH1,
+            [](uint32_t p, uint32_t m) { return m >= p; });
+}
+
+TEST(Library, Interleaved) {
+  SchedText sched = Library("interleaved");
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = p; m <= kMaxM; m += p) {
+      for (uint32_t v = 1; v <= 3; ++v) {
+        SCOPED_TRACE(fmt::format("P = {}, M = {}, v = {}", p, m, v));
+        CheckPoint(sched, {{"P", p}, {"M", m}, {"v", v}},
+                   testing::Interleaved(p, m, v), p > 1 ? 3 : 2);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Library, WhatIsNotAdmissibleIsRefused) {
+  SchedText zb = Library("zb_h1"), interleaved = Library("interleaved");
+  EXPECT_EQ(zb.Expand({{"P", 4}, {"M", 3}}).outcome, expand::Outcome::kRefused);
+  EXPECT_EQ(interleaved.Expand({{"P", 4}, {"M", 6}}).outcome,
+            expand::Outcome::kRefused);
+}
+
+}  // namespace
+}  // namespace pp
