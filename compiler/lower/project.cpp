@@ -47,6 +47,7 @@ class Projection {
         read_from_(transfers.tensor_count()),
         stash_(size_t{schedule.placement.stages} * schedule.micro_batches) {}
 
+  void Reserve(const std::vector<Event>& events);
   void Compute(Rank rank, uint32_t op_index);
   void Transfer(const Event& event);
   void Sent(TensorId id);
@@ -70,6 +71,7 @@ class Projection {
     return PlaceOf(tensor.payload, Transfers::ConsumerStage(tensor), tensor.mb);
   }
   Place PlaceOf(Payload payload, StageId stage, MicroBatch mb) const;
+  size_t LocalInputs(StageId stage) const;
   void ReleaseDue(Rank rank, bool all);
   SlotId OutputSlot(Rank rank, std::optional<TensorId> output);
   StashId Stash(Rank rank, const ir::Op& op, StageId stage);
@@ -89,6 +91,40 @@ Place Projection::PlaceOf(Payload payload, StageId stage, MicroBatch mb) const {
   const uint32_t at = payload == Payload::kAct ? index_.Forward(stage, mb)
                                                : index_.Backward(stage, mb);
   return {rank, DebugOf(schedule_.programs[rank.value][at])};
+}
+
+// Exact sizes: growing would copy each instruction about twice.
+void Projection::Reserve(const std::vector<Event>& events) {
+  std::vector<size_t> count(schedule_.ranks);
+  for (const Event& event : events) {
+    if (event.kind == EventKind::kCompute) ++count[event.rank];
+    if (event.kind != EventKind::kTransfer) continue;
+    const Channel& channel =
+        transfers_.channels()[transfers_.ChannelOf(event.id)];
+    const size_t mark = event.group == GroupMark::kNone ? 0 : 1;
+    count[channel.src.value] += 3 + mark;  // SEND, WAIT, FREE
+    count[channel.dst.value] += 3 + mark;  // RECV, WAIT, FREE
+  }
+  for (uint32_t r = 0; r < schedule_.ranks; ++r) {
+    // Per chunk also SCALE, UPDATE, and per micro-batch the FREE of a tensor
+    // handed over on the rank, forward and backward.
+    const auto& chunks = module_.programs[r].chunks;
+    for (const bytecode::ChunkInfo& chunk : chunks) {
+      count[r] += 2 + LocalInputs(chunk.stage);
+    }
+    module_.programs[r].code.reserve(count[r] + 1);
+    module_.programs[r].debug.reserve(count[r] + 1);
+  }
+}
+
+size_t Projection::LocalInputs(StageId stage) const {
+  const MicroBatch first{0};
+  const auto act = transfers_.Input(ir::OpKind::kF, stage, first);
+  const auto grad = transfers_.Input(ir::OpKind::kB, stage, first);
+  size_t local = 0;
+  if (act && transfers_.ChannelOf(*act) == kLocal) ++local;
+  if (grad && transfers_.ChannelOf(*grad) == kLocal) ++local;
+  return local * schedule_.micro_batches;
 }
 
 void Projection::ReleaseDue(Rank rank, bool all) {
@@ -215,6 +251,7 @@ Status Project(const ir::Schedule& schedule, const Transfers& transfers,
                const WorkIndex& index, const std::vector<Event>& events,
                bytecode::Module& module) {
   Projection projection(schedule, transfers, index, module);
+  projection.Reserve(events);
   for (const Event& event : events) {
     switch (event.kind) {
       case EventKind::kCompute:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -22,9 +23,10 @@ using bytecode::Instr;
 using bytecode::Opcode;
 
 Result<bytecode::Module> Lower(const ir::Schedule& schedule,
-                               const ir::CostModel& costs) {
+                               const ir::CostModel& costs,
+                               const lower::Options& options) {
   const source::SourceManager sources;
-  return lower::Lower(schedule, costs, sources, {});
+  return lower::Lower(schedule, costs, sources, options);
 }
 
 Opcode OpcodeOf(ir::OpKind kind) {
@@ -51,6 +53,24 @@ void ExpectSameComputeOrder(const ir::Schedule& schedule,
   }
 }
 
+// Most slots in use at once: fewer numbers cannot do.
+uint32_t PeakSlots(const bytecode::RankProgram& program) {
+  uint32_t used = 0;
+  uint32_t peak = 0;
+  for (const Instr& instr : program.code) {
+    const bool computes =
+        bytecode::Info(instr.op).op_class == bytecode::OpClass::kCompute &&
+        instr.op != Opcode::kBackwardWeight;
+    if (instr.op == Opcode::kRecv ||
+        (computes &&
+         bytecode::op::Forward::Of(instr).out != bytecode::kNoSlot)) {
+      peak = std::max(peak, ++used);
+    }
+    if (instr.op == Opcode::kFree) --used;
+  }
+  return peak;
+}
+
 // The emulator is slow and has other authors than the replay; it sees all
 // random schedules and the smaller published ones.
 constexpr size_t kEmulated = 2000;
@@ -62,8 +82,9 @@ size_t Instructions(const bytecode::Module& module) {
 }
 
 // Everything that must hold for any schedule and any cost model.
-void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
-  const auto module = Lower(schedule, costs);
+void Check(const ir::Schedule& schedule, const ir::CostModel& costs,
+           const lower::Options& options = {}) {
+  const auto module = Lower(schedule, costs, options);
   ASSERT_TRUE(module) << module.error().message();
   const Status verified = bytecode::Verify(*module);
   ASSERT_TRUE(verified.ok()) << verified.message();
@@ -74,13 +95,14 @@ void Check(const ir::Schedule& schedule, const ir::CostModel& costs) {
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
     const bytecode::RankProgram& program = module->programs[r];
     ASSERT_EQ(program.stashes, metrics.ranks[r].peak_activations);
+    ASSERT_EQ(program.slots, PeakSlots(program));
     ASSERT_EQ(program.debug.size(), program.code.size());
   }
   if (Instructions(*module) <= kEmulated) {
     const Outcome outcome = Emulate(*module);
     ASSERT_TRUE(outcome.ok()) << outcome.Text();
   }
-  const auto again = Lower(schedule, costs);
+  const auto again = Lower(schedule, costs, options);
   ASSERT_TRUE(again && *again == *module) << "lowering is not deterministic";
 }
 
@@ -115,7 +137,10 @@ TEST(LowerProperty, RandomSchedules) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937_64 rng(seed);
     const ir::Schedule schedule = RandomSchedule(rng);
-    ASSERT_NO_FATAL_FAILURE(Check(schedule, RandomCosts(rng)));
+    const ir::CostModel costs = RandomCosts(rng);
+    const lower::Options options{.receive_slots =
+                                     static_cast<uint32_t>(1 + rng() % 2)};
+    ASSERT_NO_FATAL_FAILURE(Check(schedule, costs, options));
   }
 }
 
