@@ -1,0 +1,261 @@
+#include "compiler/driver/commands.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "compiler/analysis/simulate.h"
+#include "compiler/ast/printer.h"
+#include "compiler/check/check.h"
+#include "compiler/diag/explain.h"
+#include "compiler/driver/report.h"
+#include "compiler/driver/sweep.h"
+#include "compiler/driver/timeline.h"
+#include "compiler/ir/ir_printer.h"
+#include "compiler/parse/parse.h"
+#include "llvm/Support/Path.h"
+#include "runtime/base/file_io.h"
+#include "runtime/bytecode/dump.h"
+#include "runtime/bytecode/text.h"
+#include "runtime/bytecode/writer.h"
+
+namespace pp::driver {
+namespace {
+
+std::string DefaultOutput(const Options& options) {
+  return llvm::sys::path::stem(options.file).str() + ".ppb";
+}
+
+std::string OutputOf(const Options& options) {
+  return options.output.empty() ? DefaultOutput(options) : options.output;
+}
+
+Status WriteText(const std::string& path, const std::string& text) {
+  return WriteTextFile(path, text);
+}
+
+Status WriteBytecode(Session& session, const bytecode::Module& module,
+                     std::span<const std::byte> bytes) {
+  const std::string path = OutputOf(session.options);
+  if (EndsWith(path, ".ppasm")) {
+    PP_RETURN_IF_ERROR(WriteText(path, bytecode::Print(module)));
+  } else {
+    PP_RETURN_IF_ERROR(WriteFile(path, bytes));
+  }
+  size_t instructions = 0;
+  for (const auto& program : module.programs) {
+    instructions += program.code.size();
+  }
+  session.err << fmt::format("wrote {}: {} ranks, {} instructions\n", path,
+                             module.ranks(), instructions);
+  return OkStatus();
+}
+
+Result<CheckedPoint> CheckOnePoint(Session& session,
+                                   const sema::CheckedSchedule& checked,
+                                   bool expectations) {
+  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  PointResult result = CheckPoint(checked, PointOf(session.options), costs,
+                                  LimitsOf(session.options), expectations,
+                                  session.sources, session.diag);
+  PP_RETURN_IF_ERROR(result.status);
+  if (!result.point) return Fail(Diagnosed());
+  return std::move(*result.point);
+}
+
+Status EmitTree(Session& session) {
+  PP_ASSIGN_OR_RETURN(uint32_t file,
+                      session.sources.Load(session.options.file));
+  std::optional<ast::File> tree =
+      parse::Parse(session.sources, file, session.diag);
+  if (!tree || session.diag.has_errors()) return Diagnosed();
+  session.out << ast::Print(*tree);
+  return OkStatus();
+}
+
+uint64_t CountOperations(const ir::Schedule& schedule) {
+  uint64_t operations = 0;
+  for (const auto& program : schedule.programs) operations += program.size();
+  return operations;
+}
+
+Status CheckGrid(Session& session, const sema::CheckedSchedule& checked) {
+  PP_ASSIGN_OR_RETURN(std::vector<SweepRange> ranges,
+                      ParseSweep(session.options.sweep));
+  // A grid written for several schedules may name what this one lacks.
+  std::erase_if(ranges, [&](const SweepRange& range) {
+    bool unknown = std::find(checked.params.begin(), checked.params.end(),
+                             range.name) == checked.params.end();
+    if (unknown) {
+      session.err << fmt::format(
+          "ppc: note: `{}` has no parameter `{}`: left out of the grid\n",
+          checked.name, range.name);
+    }
+    return unknown;
+  });
+  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  PP_ASSIGN_OR_RETURN(SweepCounts counts,
+                      Sweep(session, checked, ranges, costs));
+  if (session.options.json) {
+    session.out << nlohmann::ordered_json{{"schedule", checked.name},
+                                          {"points", counts.points},
+                                          {"accepted", counts.accepted},
+                                          {"refused", counts.refused},
+                                          {"expectations", counts.expectations},
+                                          {"operations", counts.operations}}
+                       .dump(2)
+                << "\n";
+    return OkStatus();
+  }
+  session.out << fmt::format(
+      "{}: {} points: {} accepted, {} refused by `require`; {} expectations "
+      "hold; {} operations\n",
+      checked.name, counts.points, counts.accepted, counts.refused,
+      counts.expectations, counts.operations);
+  return OkStatus();
+}
+
+size_t TerminalColumns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  const char* columns = std::getenv("COLUMNS");
+  int value = columns == nullptr ? 0 : std::atoi(columns);
+  return value > 0 ? static_cast<size_t>(value) : 120;
+}
+
+}  // namespace
+
+Status RunCompile(Session& session) {
+  const std::string& emit = session.options.emit;
+  if (emit == "ast") return EmitTree(session);
+  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
+  PP_ASSIGN_OR_RETURN(CheckedPoint point,
+                      CheckOnePoint(session, checked, false));
+  if (emit == "ir") {
+    session.out << ir::Print(point.schedule);
+    return OkStatus();
+  }
+  if (emit == "asm") {
+    session.out << bytecode::Print(point.module);
+    return OkStatus();
+  }
+  return WriteBytecode(session, point.module, point.bytes);
+}
+
+Status RunCheck(Session& session) {
+  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
+  if (!session.options.sweep.empty()) return CheckGrid(session, checked);
+  PP_ASSIGN_OR_RETURN(CheckedPoint point,
+                      CheckOnePoint(session, checked, true));
+  uint64_t operations = CountOperations(point.schedule);
+  if (session.options.json) {
+    session.out << nlohmann::ordered_json{{"schedule", checked.name},
+                                          {"points", 1},
+                                          {"accepted", 1},
+                                          {"refused", 0},
+                                          {"expectations", point.expectations},
+                                          {"operations", operations}}
+                       .dump(2)
+                << "\n";
+    return OkStatus();
+  }
+  session.out << fmt::format(
+      "{}: accepted: {} operations, {} messages, {} expectations hold; cannot "
+      "hang (tier {})\n",
+      Title(point.schedule), operations, point.metrics.messages,
+      point.expectations, point.module.facts.tier);
+  return OkStatus();
+}
+
+Status RunSimulate(Session& session) {
+  PP_ASSIGN_OR_RETURN(ir::Schedule schedule, LoadCompute(session));
+  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  ir::Metrics metrics = analysis::Simulate(schedule, costs);
+  session.out << (session.options.json
+                      ? SimulationJson(schedule, metrics, costs)
+                      : SimulationText(schedule, metrics, costs));
+  return OkStatus();
+}
+
+Status RunShow(Session& session) {
+  const std::string& path = session.options.output;
+  if (!path.empty() && !EndsWith(path, ".json")) {
+    return UsageError(fmt::format(
+        "{}: show writes Chrome traces (.json) or, without -o, to the terminal",
+        path));
+  }
+  PP_ASSIGN_OR_RETURN(ir::Schedule schedule, LoadCompute(session));
+  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  analysis::Timeline timeline;
+  ir::Metrics metrics = analysis::Simulate(schedule, costs, &timeline);
+  if (!path.empty()) {
+    return WriteText(path, ChromeTimeline(schedule, timeline, costs));
+  }
+  session.out << fmt::format("{}  (costs {})\n", Title(schedule),
+                             ir::Print(costs))
+              << TerminalTimeline(schedule, timeline, costs,
+                                  {session.colour_out, TerminalColumns()})
+              << fmt::format("makespan {}, idle {:.2f} % of P x makespan\n",
+                             ir::PrintTicks(metrics.makespan),
+                             100 * metrics.bubble_fraction);
+  return OkStatus();
+}
+
+Status RunDump(Session& session) {
+  PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
+  bytecode::DumpOptions options;
+  options.hex = session.options.hex;
+  if (session.options.rank) {
+    if (*session.options.rank >= module.ranks()) {
+      return InputError(fmt::format("--rank {}: the bytecode has ranks 0..{}",
+                                    *session.options.rank, module.ranks() - 1));
+    }
+    options.rank = Rank(*session.options.rank);
+  }
+  return bytecode::Dump(module, options, session.out);
+}
+
+Status RunAssemble(Session& session) {
+  if (!EndsWith(session.options.file, ".ppasm")) {
+    return UsageError(
+        fmt::format("{}: assemble takes a .ppasm file", session.options.file));
+  }
+  PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
+  PP_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, bytecode::Write(module));
+  return WriteBytecode(session, module, bytes);
+}
+
+Status RunVerify(Session& session) {
+  PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
+  if (!check::CheckModule(module, session.diag)) return Diagnosed();
+  size_t instructions = 0;
+  for (const auto& program : module.programs) {
+    instructions += program.code.size();
+  }
+  session.out << fmt::format(
+      "{}: accepted: {} ranks, {} instructions; cannot hang (tier strict), "
+      "every transfer meets its partner, every tensor is the right one\n",
+      session.options.file, module.ranks(), instructions);
+  return OkStatus();
+}
+
+Status RunExplain(Session& session) {
+  const std::string& id = session.options.file;
+  if (const diag::CodeInfo* info = diag::FindCode(id)) {
+    session.out << diag::Explain(info->code);
+    return OkStatus();
+  }
+  std::string known;
+  for (const diag::CodeInfo& info : diag::AllCodes()) {
+    known += fmt::format("\n  {}  {}", info.id, info.summary);
+  }
+  return UsageError(
+      fmt::format("no diagnostic has the code `{}`; there are{}", id, known));
+}
+
+}  // namespace pp::driver

@@ -1,0 +1,169 @@
+#include "compiler/driver/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace pp::driver {
+namespace {
+
+constexpr const char* kVersion = "ppc 0.1.0";
+
+// `name=value` of -D. CLI11 shows what the thrown error says.
+std::pair<std::string, int64_t> ParseDefine(const std::string& text) {
+  size_t equals = text.find('=');
+  int64_t value = 0;
+  if (equals == std::string::npos || equals == 0 ||
+      !CLI::detail::lexical_cast(text.substr(equals + 1), value)) {
+    throw CLI::ValidationError("-D",
+                               fmt::format("`{}` is not name=INTEGER", text));
+  }
+  return {text.substr(0, equals), value};
+}
+
+// Collects what CLI11 parses before it becomes Options.
+struct Raw {
+  Options options;
+  std::optional<int64_t> ranks, micro_batches;
+  std::vector<std::string> defines;
+  std::string diagnostics = "text";
+};
+
+void AddFile(CLI::App& app, Raw& raw, const char* what) {
+  app.add_option("file", raw.options.file, what)->required();
+}
+
+void AddPoint(CLI::App& app, Raw& raw) {
+  app.add_option("-P,--ranks", raw.ranks, "ranks of the pipeline");
+  app.add_option("-M,--microbatches", raw.micro_batches,
+                 "micro-batches of one step");
+  app.add_option("-D", raw.defines, "another parameter: name=INTEGER");
+  app.add_option("--schedule", raw.options.schedule,
+                 "which schedule, where the file holds several");
+  app.add_option("--max-ops", raw.options.max_ops,
+                 "refuse to expand to more operations than this")
+      ->check(CLI::PositiveNumber);
+}
+
+void AddCosts(CLI::App& app, Raw& raw) {
+  app.add_option("--cost", raw.options.costs,
+                 "F=1,B=2,I=1,W=1,comm=0: what operations and hops cost");
+}
+
+void AddOutput(CLI::App& app, Raw& raw, const char* what) {
+  app.add_option("-o,--output", raw.options.output, what);
+}
+
+void AddJson(CLI::App& app, Raw& raw) {
+  app.add_flag("--json", raw.options.json, "print one JSON object");
+}
+
+void ConfigureCompile(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.sched");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  AddOutput(app, raw, "OUT.ppb or OUT.ppasm (default: FILE's stem + .ppb)");
+  app.add_option("--emit", raw.options.emit,
+                 "print a stage's result instead: ast, ir or asm")
+      ->check(CLI::IsMember({"ast", "ir", "asm"}));
+}
+
+void ConfigureCheck(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.sched");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  AddJson(app, raw);
+  app.add_option("--for", raw.options.sweep,
+                 "a grid: P=2..8,M=1..32,v=1..3 (both ends included)");
+  app.add_option("-j,--jobs", raw.options.jobs,
+                 "points checked at the same time (default: all cores)");
+}
+
+void ConfigureSimulate(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.sched or FILE.ppb");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  AddJson(app, raw);
+}
+
+void ConfigureShow(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.sched or FILE.ppb");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  AddOutput(app, raw, "OUT.json: Chrome trace (default: the terminal)");
+}
+
+void ConfigureDump(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  app.add_option("--rank", raw.options.rank, "only this rank");
+  app.add_flag("--hex", raw.options.hex, "the bytes, annotated");
+}
+
+void ConfigureAssemble(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "IN.ppasm");
+  AddOutput(app, raw, "OUT.ppb (default: IN's stem + .ppb)");
+}
+
+void ConfigureVerify(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+}
+
+void ConfigureExplain(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "a code, such as PP4003");
+}
+
+void AddCommands(CLI::App& app, Raw& raw) {
+#define PP_COMMAND(Function, name, help)                              \
+  {                                                                   \
+    CLI::App* sub = app.add_subcommand(name, help);                   \
+    sub->add_option("--diagnostics", raw.diagnostics, "text or json") \
+        ->check(CLI::IsMember({"text", "json"}));                     \
+    Configure##Function(*sub, raw);                                   \
+    sub->callback([&raw] { raw.options.command = name; });            \
+  }
+#include "compiler/driver/commands.def"
+}
+
+void Finish(Raw& raw) {
+  Options& options = raw.options;
+  if (raw.ranks) options.values.emplace_back("P", *raw.ranks);
+  if (raw.micro_batches) options.values.emplace_back("M", *raw.micro_batches);
+  for (const std::string& define : raw.defines) {
+    options.values.push_back(ParseDefine(define));
+  }
+  options.json_diagnostics = raw.diagnostics == "json";
+}
+
+}  // namespace
+
+Result<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  Raw raw;
+  CLI::App app{
+      "ppc: schedules of pipeline-parallel training, checked and "
+      "compiled",
+      "ppc"};
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  AddCommands(app, raw);
+  try {
+    app.parse(argc, argv);
+    Finish(raw);
+  } catch (const CLI::CallForHelp&) {
+    for (CLI::App* sub : app.get_subcommands()) {
+      return ParsedCommandLine{{}, sub->help("ppc")};
+    }
+    return ParsedCommandLine{{}, app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return ParsedCommandLine{{}, std::string(kVersion) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return Fail(UsageError(
+        fmt::format("{} (`ppc --help` shows the usage)", error.what())));
+  }
+  return ParsedCommandLine{std::move(raw.options), std::nullopt};
+}
+
+}  // namespace pp::driver

@@ -1,0 +1,81 @@
+// What every sub-command starts from: options, sources, diagnostics, streams;
+// and the way from a file to a checked schedule or module.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/driver/options.h"
+#include "compiler/expand/expand.h"
+#include "compiler/ir/cost_model.h"
+#include "compiler/ir/metrics.h"
+#include "compiler/ir/schedule.h"
+#include "compiler/sema/sema.h"
+#include "compiler/source/source_manager.h"
+#include "runtime/bytecode/module.h"
+
+namespace pp::driver {
+
+struct Session {
+  Options options;
+  std::ostream& out;  // results
+  std::ostream& err;  // talk
+  bool colour_out = false;
+  bool colour_err = false;
+  source::SourceManager sources;
+  diag::Emitter diag;
+};
+
+// Sub-commands return this when `diag` already says what is wrong.
+Status Diagnosed();
+bool IsDiagnosed(const Status& status);
+
+// A `.sched` parsed and resolved; the one schedule that --schedule names, or
+// the only one there is.
+Result<sema::CheckedSchedule> LoadSchedule(Session& session);
+
+Result<ir::CostModel> Costs(const Session& session);
+
+// A schedule at one point that passed every check, with what was simulated.
+struct CheckedPoint {
+  ir::Schedule schedule;
+  ir::Metrics metrics;
+  bytecode::Module module;  // lowered, and re-read from its own bytes
+  std::vector<std::byte> bytes;
+  size_t expectations = 0;  // how many were evaluated; failures are in diag
+};
+
+enum class PointOutcome { kAccepted, kRefused, kFailed };
+
+struct PointResult {
+  PointOutcome outcome = PointOutcome::kFailed;
+  std::optional<CheckedPoint> point;  // kAccepted
+  Status status;  // not ok: something other than the input is at fault
+};
+
+// Expand, check, simulate, lower, emit, read back, check again. Diagnostics go
+// to `diag`. `expectations`: evaluate the `expect` lines too; one that fails
+// makes the point kFailed. Safe to call from several threads, each with its
+// own `diag`.
+PointResult CheckPoint(const sema::CheckedSchedule& checked,
+                       const expand::Point& point, const ir::CostModel& costs,
+                       const expand::Options& limits, bool expectations,
+                       const source::SourceManager& sources,
+                       diag::Emitter& diag);
+
+// The input as bytecode: a `.ppb` or `.ppasm` as it is (verified), a `.sched`
+// compiled at the point of the options.
+Result<bytecode::Module> LoadModule(Session& session);
+
+// The input as a schedule of compute operations: a `.sched` expanded and
+// checked, or those of a bytecode file.
+Result<ir::Schedule> LoadCompute(Session& session);
+
+bool EndsWith(const std::string& text, const std::string& suffix);
+expand::Point PointOf(const Options& options);
+expand::Options LimitsOf(const Options& options);
+
+}  // namespace pp::driver

@@ -1,0 +1,187 @@
+#include "compiler/driver/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace pp::driver {
+namespace {
+
+using analysis::Timeline;
+using ir::Ticks;
+
+// A piece of one rank's row.
+struct Piece {
+  Ticks begin, end;
+  ir::OpKind kind;
+  std::string label;
+};
+
+// Background colours per operation: F blue, B green, I cyan, W yellow.
+constexpr const char* kColours[ir::kOpKinds] = {"44;97", "42;30", "46;30",
+                                                "43;30"};
+
+std::string Label(const ir::Schedule& schedule, uint32_t rank,
+                  const ir::Op& op) {
+  std::string label(ir::kOpNames[static_cast<size_t>(op.kind)]);
+  if (schedule.placement.stage[rank].size() > 1) {
+    label += static_cast<char>('a' + op.chunk % 26);
+  }
+  return label + std::to_string(op.mb);
+}
+
+std::vector<Piece> Row(const ir::Schedule& schedule, const Timeline& timeline,
+                       const ir::CostModel& costs, uint32_t rank) {
+  std::vector<Piece> pieces;
+  const auto& ops = schedule.programs[rank];
+  for (size_t i = 0; i < ops.size(); ++i) {
+    Ticks begin = timeline.start[rank][i];
+    pieces.push_back({begin, begin + costs.Of(ops[i].kind), ops[i].kind,
+                      Label(schedule, rank, ops[i])});
+  }
+  return pieces;
+}
+
+std::string Paint(const std::string& text, ir::OpKind kind, bool colour) {
+  if (!colour) return text;
+  return fmt::format("\x1b[{}m{}\x1b[0m", kColours[static_cast<size_t>(kind)],
+                     text);
+}
+
+struct Scale {
+  Ticks ticks_per_column = 1;
+  bool labels = false;  // every label fits its piece
+  Ticks makespan = 0;
+};
+
+// Columns per tick so that every piece starts and ends on a column and holds
+// its label, if the row then fits; else the row is squeezed to fit.
+Scale Fit(const std::vector<std::vector<Piece>>& rows, size_t columns) {
+  Scale scale;
+  Ticks unit = 0;
+  for (const auto& row : rows) {
+    for (const Piece& piece : row) {
+      scale.makespan = std::max(scale.makespan, piece.end);
+      unit = std::gcd(unit, std::gcd(piece.begin, piece.end));
+    }
+  }
+  if (unit == 0) return scale;
+  size_t width = 1;  // columns per unit
+  for (const auto& row : rows) {
+    for (const Piece& piece : row) {
+      auto units = static_cast<size_t>((piece.end - piece.begin) / unit);
+      width = std::max(width, (piece.label.size() + 1 + units - 1) / units);
+    }
+  }
+  auto total = static_cast<size_t>(scale.makespan / unit);
+  scale.labels = total * width <= columns;
+  scale.ticks_per_column =
+      scale.labels ? std::max<Ticks>(1, unit / static_cast<Ticks>(width))
+                   : scale.makespan / static_cast<Ticks>(columns) + 1;
+  if (scale.labels && unit % static_cast<Ticks>(width) != 0) {
+    scale.ticks_per_column = unit / static_cast<Ticks>(width);
+  }
+  return scale;
+}
+
+std::string LabelledRow(const std::vector<Piece>& row, const Scale& scale,
+                        bool colour) {
+  std::string text;
+  size_t column = 0;
+  auto at = [&](Ticks t) {
+    return static_cast<size_t>((t + scale.ticks_per_column / 2) /
+                               scale.ticks_per_column);
+  };
+  for (const Piece& piece : row) {
+    for (; column < at(piece.begin); ++column) text += colour ? " " : ".";
+    std::string body = piece.label;
+    body.resize(std::max(at(piece.end) - column, size_t{1}),
+                colour ? ' ' : '-');
+    column += body.size();
+    if (!colour) body.back() = ' ';
+    text += Paint(body, piece.kind, colour);
+  }
+  for (; column < at(scale.makespan); ++column) text += colour ? " " : ".";
+  return text;
+}
+
+std::string SqueezedRow(const std::vector<Piece>& row, const Scale& scale,
+                        bool colour) {
+  std::string text;
+  auto piece = row.begin();
+  for (Ticks from = 0; from < scale.makespan; from += scale.ticks_per_column) {
+    Ticks middle = from + scale.ticks_per_column / 2;
+    while (piece != row.end() && piece->end <= middle) ++piece;
+    if (piece == row.end() || piece->begin > middle) {
+      text += '.';
+    } else {
+      text += Paint(piece->label.substr(0, 1), piece->kind, colour);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TerminalTimeline(const ir::Schedule& schedule,
+                             const Timeline& timeline,
+                             const ir::CostModel& costs,
+                             const TerminalStyle& style) {
+  std::vector<std::vector<Piece>> rows;
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    rows.push_back(Row(schedule, timeline, costs, r));
+  }
+  constexpr size_t kMargin = 8;
+  size_t columns = std::max<size_t>(style.columns, 40) - kMargin;
+  Scale scale = Fit(rows, columns);
+  std::string text;
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    text +=
+        fmt::format("{:>5} |{}|\n", fmt::format("r{}", r),
+                    scale.labels ? LabelledRow(rows[r], scale, style.colour)
+                                 : SqueezedRow(rows[r], scale, style.colour));
+  }
+  text += fmt::format(
+      "one column = {} of cost{}\n", ir::PrintTicks(scale.ticks_per_column),
+      scale.labels ? "" : "; a letter fills most of its column, `.` is idle");
+  return text;
+}
+
+std::string ChromeTimeline(const ir::Schedule& schedule,
+                           const Timeline& timeline,
+                           const ir::CostModel& costs) {
+  using Json = nlohmann::ordered_json;
+  constexpr double kMicrosPerTick = 1000.0 / ir::kTicksPerUnit;
+  Json events = Json::array();
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    events.push_back({{"ph", "M"},
+                      {"name", "process_name"},
+                      {"pid", r},
+                      {"args", {{"name", fmt::format("rank {}", r)}}}});
+    events.push_back({{"ph", "M"},
+                      {"name", "thread_name"},
+                      {"pid", r},
+                      {"tid", 0},
+                      {"args", {{"name", "compute"}}}});
+    const auto& ops = schedule.programs[r];
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const ir::Op& op = ops[i];
+      events.push_back(
+          {{"ph", "X"},
+           {"name", fmt::format("{} s{} m{}",
+                                ir::kOpNames[static_cast<size_t>(op.kind)],
+                                schedule.StageOf(Rank(r), op.chunk), op.mb)},
+           {"cat", "compute"},
+           {"pid", r},
+           {"tid", 0},
+           {"ts", static_cast<double>(timeline.start[r][i]) * kMicrosPerTick},
+           {"dur", static_cast<double>(costs.Of(op.kind)) * kMicrosPerTick},
+           {"args", {{"phase", schedule.sites[op.site].phase}}}});
+    }
+  }
+  return Json{{"traceEvents", events}}.dump(1) + "\n";
+}
+
+}  // namespace pp::driver
