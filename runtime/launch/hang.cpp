@@ -174,13 +174,17 @@ std::string DescribePlace(const Module& module, Rank rank,
     case RankState::kEnded:
       break;
   }
-  std::string text = head + fmt::format("step {}, {}", place.step,
+  const bool stopped = place.state == RankState::kEnded;
+  std::string text = head + fmt::format("step {}, {}{}", place.step,
+                                        stopped ? "ended at " : "",
                                         InstrText(module, rank, place.pc));
   if (place.state == RankState::kRunning) {
     text += fmt::format(", for {:.1f} s", place.seconds);
   }
   const auto awaited = AwaitedBy(module, rank, place);
-  if (awaited) text += ": waits for " + awaited->what;
+  if (awaited) {
+    text += (stopped ? ": waited for " : ": waits for ") + awaited->what;
+  }
   return text;
 }
 

@@ -41,6 +41,19 @@ constexpr const char* kShortForms[][2] = {
     {"context", "bytes of a row"},
 };
 
+// CLI11's own Range lets "nan" through.
+std::function<std::string(const std::string&)> Within(double least,
+                                                      double most) {
+  return [least, most](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least &&
+        value <= most) {
+      return "";
+    }
+    return fmt::format("'{}' is not a number from {} to {}", text, least, most);
+  };
+}
+
 class Parser {
  public:
   Parser() : app_("runs a compiled pipeline schedule", "pprun") {
@@ -79,7 +92,7 @@ class Parser {
     app_.add_option("--timeout", options_.timeout_s,
                     "seconds one instruction may take before the run counts "
                     "as hung (60)")
-        ->check(CLI::Range(0.01, 1e6));
+        ->check(Within(0.01, 1e6));
   }
 
   void AddModel() {
@@ -97,13 +110,14 @@ class Parser {
     app_.add_option("--batch", options_.engine.batch,
                     "rows of the whole batch (the model's default)")
         ->check(CLI::Range(1u, 1u << 30));
-    app_.add_option("--seed", options_.engine.seed, "default: 1");
+    app_.add_option("--seed", options_.engine.seed, "default: 1")
+        ->check(CLI::NonNegativeNumber);  // -1 would become 2^64 - 1
     app_.add_option("--optimizer", options_.engine.optimizer,
                     "sgd or adamw (default)")
         ->check(CLI::IsMember({"sgd", "adamw"}));
     app_.add_option("--lr", options_.engine.learning_rate,
                     "learning rate (the optimizer's default)")
-        ->check(CLI::PositiveNumber);
+        ->check(Within(1e-30, 1e30));
   }
 
   void AddOutput() {

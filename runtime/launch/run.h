@@ -33,9 +33,9 @@ struct RunOptions {
   bool trace = false;
   bool verify_gradients = false;
   // Asked now and then: the name of a signal that ends the run, or null.
-  std::function<const char*()> stop_asked;
+  std::function<const char*()> stop_asked{};
   // After each step, on the calling thread, while all ranks wait.
-  std::function<void(const StepRecord&)> on_step;
+  std::function<void(const StepRecord&)> on_step{};
 };
 
 struct RunResult {

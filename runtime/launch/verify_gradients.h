@@ -19,12 +19,12 @@ namespace pp::launch {
 
 struct GradientCheck {
   uint64_t steps = 0;
-  size_t compared = 0;           // parameters of the model, each step
-  size_t elements = 0;           // numbers in them
-  double max_abs_diff = 0;       // NaN where one side is not a number
-  double max_abs_reference = 0;  // largest gradient, to judge the difference
-  bool bitwise_equal = true;     // every gradient of every step
-  std::string worst_parameter;   // where max_abs_diff is; empty: no difference
+  size_t compared = 0;            // parameters of the model, each step
+  size_t elements = 0;            // numbers in them
+  double max_abs_diff = 0;        // NaN where one side is not a number
+  double max_abs_reference = 0;   // largest gradient, to judge the difference
+  bool bitwise_equal = true;      // every gradient of every step
+  std::string worst_parameter{};  // where max_abs_diff is; empty: no difference
   uint64_t worst_step = 0;
   double max_loss_diff = 0;
   bool losses_equal = true;  // bit for bit
