@@ -15,6 +15,10 @@ std::string DiagId(int number) {
   return "PP" + std::string(4 - digits.size(), '0') + digits;
 }
 
+void ExpectNone(const std::vector<std::string>& faults) {
+  for (const std::string& fault : faults) ADD_FAILURE() << fault;
+}
+
 // Diagnostics that no test can provoke, and why.
 const std::vector<Exemption> kDiagExemptions = {};
 
@@ -24,20 +28,25 @@ TEST(Coverage, EveryDiagnosticIsShownByATest) {
   rows.push_back({DiagId(number), {DiagId(number), "Code::k" #Name}});
 #include "compiler/diag/codes.def"
   EXPECT_GT(rows.size(), 5u);
-  const auto files =
+  auto files =
       ReadTree({"tests/golden", "tests/unit", "tests/property", "grammar"},
                {".sched", ".ppasm", ".txt", ".test", ".cpp"});
-  EXPECT_THAT(CoverageFaults(rows, kDiagExemptions, files), IsEmpty());
+  // Its diagnostics are made up, to see how they are shown.
+  std::erase_if(files, [](const File& file) {
+    return StartsWith(file.path, "tests/unit/diag/");
+  });
+  ExpectNone(CoverageFaults(rows, kDiagExemptions, files));
 }
 
 TEST(Coverage, EveryOpcodeIsRunByATest) {
   std::vector<Row> rows;
 #define PP_OP(Name, code, mnemonic, ...) \
-  rows.push_back({mnemonic, {mnemonic, "Opcode::k" #Name, "Op::k" #Name}});
+  rows.push_back({mnemonic, {mnemonic, "k" #Name, "op::" #Name}});
 #include "runtime/bytecode/opcodes.def"
-  const auto files = ReadTree({"tests/golden", "tests/unit/vm"},
-                              {".ppasm", ".cpp", ".h", ".test"});
-  EXPECT_THAT(CoverageFaults(rows, {}, files), IsEmpty());
+  const auto files = ReadTree(
+      {"tests/golden", "tests/unit/vm", "tests/unit/launch", "tests/support"},
+      {".ppasm", ".cpp", ".h", ".test"});
+  ExpectNone(CoverageFaults(rows, {}, files));
 }
 
 // ---- The test itself, on faults made for it -------------------------------

@@ -40,6 +40,14 @@ bool IsOurs(const std::string& path) {
   return StartsWith(path, "compiler/") || StartsWith(path, "runtime/");
 }
 
+// An entry is a layer, one header of a layer, or a folder above layers that is
+// none itself (`compiler`). A layer does not stand for the layers below it.
+bool Allows(const Layering& layering, const std::string& entry,
+            const std::string& to, const std::string& include) {
+  return entry == to || entry == include ||
+         (layering.layers.count(entry) == 0 && IsWithin(to, entry));
+}
+
 std::string LayerFault(const Layering& layering, const std::string& path,
                        const std::string& include) {
   if (!IsOurs(path) || !IsOurs(include)) return "";
@@ -49,8 +57,10 @@ std::string LayerFault(const Layering& layering, const std::string& path,
   if (to.empty()) return FolderOf(include) + " is not in layers.txt";
   const auto& allowed = layering.layers.at(from);
   const bool fine =
-      from == to || std::any_of(allowed.begin(), allowed.end(),
-                                [&](const auto& a) { return IsWithin(to, a); });
+      from == to ||
+      std::any_of(allowed.begin(), allowed.end(), [&](const auto& entry) {
+        return Allows(layering, entry, to, include);
+      });
   return fine ? "" : from + " may not include " + to;
 }
 

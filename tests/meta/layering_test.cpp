@@ -58,6 +58,20 @@ TEST(LayeringSelfTest, EngineDoesNotSeeTheTorchEngineBelowIt) {
               ElementsAre(HasSubstr("may not include runtime/engine/torch")));
 }
 
+TEST(LayeringSelfTest, LayerDoesNotStandForTheLayersBelowIt) {
+  EXPECT_THAT(In("runtime/vm/a.cpp",
+                 "#include \"runtime/engine/engine.h\"\n"
+                 "#include \"runtime/engine/torch/engine.h\"\n"),
+              ElementsAre(HasSubstr("a.cpp:2: runtime/vm may not include")));
+}
+
+TEST(LayeringSelfTest, OneHeaderOfALayerMayBeAllowed) {
+  EXPECT_THAT(In("runtime/launch/a.cpp",
+                 "#include \"runtime/models/models.def\"\n"
+                 "#include \"runtime/models/model.h\"\n"),
+              ElementsAre(HasSubstr("a.cpp:2: runtime/launch may not")));
+}
+
 TEST(LayeringSelfTest, FolderOutsideTheTable) {
   EXPECT_THAT(In("runtime/novel/a.h", "#include \"runtime/base/ids.h\"\n"),
               ElementsAre(HasSubstr("runtime/novel is not in layers.txt")));
