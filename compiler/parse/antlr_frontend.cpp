@@ -40,41 +40,40 @@ bool CheckIsText(llvm::StringRef text, uint32_t file, diag::Emitter& diag) {
   return false;
 }
 
-std::optional<ast::File> ParseTokens(TokenList tokens, const Tainted& tainted,
+std::optional<ast::File> ParseTokens(CheckedTokens checked,
                                      const source::SourceManager& sources,
                                      uint32_t file, diag::Emitter& diag) {
-  const size_t errors_before = diag.errors();
-  antlr4::ListTokenSource source(std::move(tokens));
+  antlr4::ListTokenSource source(std::move(checked.tokens));
   antlr4::CommonTokenStream stream(&source);
   grammar::SchedParser parser(&stream);
   parser.removeErrorListeners();
-  parser.setErrorHandler(
-      std::make_shared<ErrorStrategy>(sources, file, tainted, diag));
+  const auto strategy =
+      std::make_shared<ErrorStrategy>(sources, file, checked.tainted, diag);
+  parser.setErrorHandler(strategy);
   // Every choice of the grammar is made by one token.
   parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
       antlr4::atn::PredictionMode::SLL);
   grammar::SchedParser::FileContext* tree = parser.file();
-  if (diag.errors() > errors_before) return std::nullopt;
-  return AstBuilder(sources, file, diag).BuildFile(tree);
+  // Not asked of the emitter: it counts an error that it has seen before, as
+  // when a file is read twice, no second time.
+  if (strategy->failed() || !checked.ok) return std::nullopt;
+  AstBuilder builder(sources, file, diag);
+  ast::File built = builder.BuildFile(tree);
+  if (builder.failed()) return std::nullopt;
+  return built;
 }
 
 }  // namespace
 
 std::optional<ast::File> Parse(const source::SourceManager& sources,
                                uint32_t file, diag::Emitter& diag) {
-  const size_t errors_before = diag.errors();
   const llvm::StringRef text = sources.Text(file);
   if (!CheckIsText(text, file, diag)) return std::nullopt;
   ByteStream bytes(text);
   std::optional<TokenList> tokens = ReadTokens(bytes, file, diag);
   if (!tokens) return std::nullopt;
-  Tainted tainted;
-  TokenList checked =
-      CheckTokens(std::move(*tokens), sources, file, diag, tainted);
-  std::optional<ast::File> tree =
-      ParseTokens(std::move(checked), tainted, sources, file, diag);
-  if (diag.errors() > errors_before) return std::nullopt;
-  return tree;
+  return ParseTokens(CheckTokens(std::move(*tokens), sources, file, diag),
+                     sources, file, diag);
 }
 
 }  // namespace pp::parse

@@ -178,9 +178,8 @@ ast::ExpectDecl AstBuilder::BuildExpect(P::ExpectDeclContext* context) {
   }
   const auto* claim = std::get_if<ast::BinaryExpr>(&expect.claim->node);
   if (claim == nullptr || !IsComparison(claim->op)) {
-    diag_
-        .Emit(diag::Code::kExpectNoComparison, expect.claim->span,
-              "an `expect` compares two values, and this does not")
+    Fail(diag::Code::kExpectNoComparison, expect.claim->span,
+         "an `expect` compares two values, and this does not")
         .Help("write `expect LEFT == RIGHT`, one line for each claim");
   }
   return expect;

@@ -19,8 +19,13 @@ class AstBuilder {
   using P = grammar::SchedParser;
 
   ast::File BuildFile(P::FileContext* context);
+  bool failed() const { return failed_; }
 
  private:
+  diag::Builder Fail(diag::Code code, source::Span where, std::string message) {
+    failed_ = true;
+    return diag_.Emit(code, where, std::move(message));
+  }
   source::Span SpanOf(antlr4::ParserRuleContext* context) const;
   source::Span SpanOf(antlr4::tree::TerminalNode* node) const;
   std::string TextOf(source::Span span) const;
@@ -75,6 +80,7 @@ class AstBuilder {
   const source::SourceManager& sources_;
   uint32_t file_;
   diag::Emitter& diag_;
+  bool failed_ = false;
 };
 
 }  // namespace pp::parse

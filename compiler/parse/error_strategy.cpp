@@ -15,12 +15,12 @@ size_t TypeHere(antlr4::Parser* parser) {
   return parser->getTokenStream()->LA(1);
 }
 
-bool AtEnd(antlr4::Parser* parser) { return TypeHere(parser) == Token::EOF; }
-
-// What the parser reads next although it is not there: it is not consumed.
-bool ClosesNothing(size_t rule, size_t type) {
-  return rule == P::RuleFile && type == P::RBRACE;
+bool BeginsLine(antlr4::Parser* parser) {
+  const Token* before = parser->getTokenStream()->LT(-1);
+  return before == nullptr || before->getLine() < Here(parser)->getLine();
 }
+
+bool AtEnd(antlr4::Parser* parser) { return TypeHere(parser) == Token::EOF; }
 
 bool StopsStatement(size_t type) {
   const bool may_be_an_operand = type >= P::LINEAR && type <= P::CHUNK;
@@ -94,7 +94,7 @@ std::string ErrorStrategy::Hint(antlr4::Parser* parser, const Token& token,
     return diag::DidYouMean({text.data(), text.size()},
                             Words(parser).Keywords(all));
   }
-  if (!expected.test(P::IDENT)) return "";
+  if (!expected.test(P::IDENT) || BeginsLine(parser)) return "";
   if (IsOperation(type)) {
     return fmt::format("`{}` is an operation and cannot be a name", text.str());
   }
@@ -123,12 +123,38 @@ TypeSet ErrorStrategy::Remembered(antlr4::Parser* parser) const {
   return set;
 }
 
+// Adds to what the grammar wants what it would have taken before: the `,` of a
+// list, the first element of an empty one, the next rule of a placement.
+TypeSet ErrorStrategy::WithLists(antlr4::Parser* parser,
+                                 TypeSet expected) const {
+  if (parser->getTokenStream()->index() != passed_at_) return expected;
+  const antlr4::atn::ATN& atn = parser->getATN();
+  for (size_t state : passed_states_) {
+    const TypeSet set = ToSet(atn.nextTokens(atn.states[state]));
+    if (set.test(P::IDENT)) expected |= set;
+    if (set.test(P::COMMA)) expected.set(P::COMMA);
+    if (set.test(P::STAGE)) expected.set(P::STAGE);
+  }
+  return expected;
+}
+
 // ---- Reports ---------------------------------------------------------------
+
+void ErrorStrategy::beginErrorCondition(antlr4::Parser* parser) {
+  failed_ = true;
+  DefaultErrorStrategy::beginErrorCondition(parser);
+}
 
 void ErrorStrategy::reportError(antlr4::Parser* parser,
                                 const antlr4::RecognitionException& error) {
   if (inErrorRecoveryMode(parser)) return;
-  Report(parser, error.getOffendingToken(), ToSet(error.getExpectedTokens()));
+  const TypeSet expected = ToSet(error.getExpectedTokens());
+  const size_t found = error.getOffendingToken()->getType();
+  // `let F = 3`: F stands for the name, and begins nothing.
+  taken_as_name_ = expected.test(P::IDENT) && !expected.test(P::INT) &&
+                   (IsKeyword(found) || IsOperation(found));
+  braces_blamed_ |= expected.test(P::LBRACE);
+  Report(parser, error.getOffendingToken(), WithLists(parser, expected));
 }
 
 void ErrorStrategy::Report(antlr4::Parser* parser, Token* token,
@@ -138,6 +164,12 @@ void ErrorStrategy::Report(antlr4::Parser* parser, Token* token,
   antlr4::ParserRuleContext* context = parser->getContext();
   if (context->getRuleIndex() == P::RuleMacroCall && expected.test(P::LPAREN) &&
       ReportNoStatement(parser, *context->start)) {
+    return;
+  }
+  if (context->getRuleIndex() == P::RuleFile && token->getType() == P::RBRACE) {
+    braces_blamed_ = true;
+    diag_.Emit(Code::kUnexpectedToken, SpanOf(*token),
+               "this `}` closes nothing");
     return;
   }
   ReportUnexpected(parser, {token, parser->getTokenStream()->LT(-1)}, expected);
@@ -152,9 +184,8 @@ void ErrorStrategy::ReportUnexpected(antlr4::Parser* parser, const Found& found,
   // What is missing at the end of a line is shown there.
   const bool line_ended =
       found.before != nullptr && found.before->getLine() < token.getLine();
-  const size_t rule = parser->getContext()->getRuleIndex();
   const bool between_lines =
-      rule == P::RuleFile || rule == P::RuleBody || rule == P::RuleBlock;
+      expected.test(P::RBRACE) || expected.test(kEndOfFile);
   if (line_ended && !between_lines) {
     where = SpanOf(*found.before);
     where.begin = where.end;
@@ -174,6 +205,7 @@ bool ErrorStrategy::ReportNoStatement(antlr4::Parser* parser,
   for (size_t type = 1; type <= P::UNKNOWN; ++type) {
     if (IsKeyword(type) && StartsStatement(type)) starts.set(type);
   }
+  starts.set(P::ELSE);
   std::string help = diag::DidYouMean({word.data(), word.size()},
                                       Words(parser).Keywords(starts));
   if (help.empty()) {
@@ -202,6 +234,8 @@ void ErrorStrategy::ReportOpenBrace(antlr4::Parser* parser) {
 // ---- Going on --------------------------------------------------------------
 
 void ErrorStrategy::recover(antlr4::Parser* parser, std::exception_ptr error) {
+  if (taken_as_name_) parser->consume();
+  taken_as_name_ = false;
   const bool places = parser->getContext()->start != nullptr &&
                       parser->getContext()->start->getType() == P::PLACE;
   switch (parser->getContext()->getRuleIndex()) {
@@ -214,6 +248,9 @@ void ErrorStrategy::recover(antlr4::Parser* parser, std::exception_ptr error) {
     case P::RuleCustomRule:
       SkipTo(parser, StopsCustomRule, /*read_blocks=*/false);
       break;
+    case P::RulePlacement:
+      if (!LeaveCustomPlacement(parser)) std::rethrow_exception(error);
+      break;
     case P::RuleTopLevel:
       SkipTo(parser, StopsTopLevel, /*read_blocks=*/false);
       break;
@@ -224,6 +261,19 @@ void ErrorStrategy::recover(antlr4::Parser* parser, std::exception_ptr error) {
       std::rethrow_exception(error);
   }
   endErrorCondition(parser);
+}
+
+// From between the rules of `custom { ... }` to behind its `}`.
+bool ErrorStrategy::LeaveCustomPlacement(antlr4::Parser* parser) {
+  auto* custom = dynamic_cast<P::PlaceCustomContext*>(parser->getContext());
+  if (custom == nullptr || custom->LBRACE() == nullptr) return false;
+  SkipTo(parser, StopsCustomRule, /*read_blocks=*/false);
+  while (TypeHere(parser) == P::STAGE) {
+    parser->consume();
+    SkipTo(parser, StopsCustomRule, /*read_blocks=*/false);
+  }
+  if (TypeHere(parser) == P::RBRACE) parser->consume();
+  return true;
 }
 
 Token* ErrorStrategy::recoverInline(antlr4::Parser* parser) {
@@ -240,6 +290,7 @@ Token* ErrorStrategy::recoverInline(antlr4::Parser* parser) {
 void ErrorStrategy::sync(antlr4::Parser* parser) {
   const antlr4::atn::ATN& atn = parser->getATN();
   const size_t type = TypeHere(parser);
+  if (type == P::SCHEDULE) braces_blamed_ = false;  // a fresh start
   if (atn.nextTokens(atn.states[parser->getState()]).contains(type)) return;
   Remember(parser);
   switch (parser->getContext()->getRuleIndex()) {
@@ -267,16 +318,19 @@ void ErrorStrategy::SyncLines(antlr4::Parser* parser) {
   while (!IsLineOf(rule, TypeHere(parser))) {
     Token* token = Here(parser);
     const TypeSet expected = ToSet(parser->getExpectedTokens());
-    if (!inErrorRecoveryMode(parser)) {
-      const bool surplus = ClosesNothing(rule, token->getType());
-      if (!surplus || !braces_blamed_) Report(parser, token, expected);
-      braces_blamed_ |= surplus;
+    // Behind a brace that is missing or too many, lines that look lost are not.
+    const bool lost = rule == P::RuleFile && braces_blamed_;
+    if (!inErrorRecoveryMode(parser) && !lost) {
+      Report(parser, token, expected);
     }
+    // A keyword misspelt: the block behind it is worth reading.
+    const bool read_blocks =
+        rule != P::RuleFile && !Hint(parser, *token, expected).empty();
     parser->consume();
     const auto stops = rule == P::RuleFile   ? StopsTopLevel
                        : rule == P::RuleBody ? StopsItem
                                              : StopsStatement;
-    SkipTo(parser, stops, /*read_blocks=*/false);
+    SkipTo(parser, stops, read_blocks);
     endErrorCondition(parser);
   }
 }
@@ -289,6 +343,7 @@ void ErrorStrategy::SkipTo(antlr4::Parser* parser, bool (*stops)(size_t),
   size_t before = 0;
   while (!AtEnd(parser)) {
     const size_t type = TypeHere(parser);
+    if (type == P::IDENT && open == 0 && BeginsLine(parser)) return;
     const bool operand = (open > 0 && IsOperation(type)) ||
                          (before == P::ARROW && type == P::RANK);
     if (type == P::RBRACE || (stops(type) && !operand)) return;

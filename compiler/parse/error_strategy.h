@@ -6,7 +6,8 @@
 // a block behind a broken head is still read, so that its errors show in the
 // same run. A missing `}` is assumed where a line begins that cannot stand in
 // the block. Nothing is said twice about one mistake, and about unbalanced
-// braces only once in a file.
+// braces only once in a
+// schedule.
 #pragma once
 
 #include <optional>
@@ -22,11 +23,17 @@ class ErrorStrategy : public antlr4::DefaultErrorStrategy {
   ErrorStrategy(const source::SourceManager& sources, uint32_t file,
                 const Tainted& tainted, diag::Emitter& diag);
 
+  // Whether there was any syntax error, shown or not: there is no tree then.
+  bool failed() const { return failed_; }
+
   void reportError(antlr4::Parser* parser,
                    const antlr4::RecognitionException& error) override;
   void recover(antlr4::Parser* parser, std::exception_ptr error) override;
   Token* recoverInline(antlr4::Parser* parser) override;
   void sync(antlr4::Parser* parser) override;
+
+ protected:
+  void beginErrorCondition(antlr4::Parser* parser) override;
 
  private:
   using Parser = grammar::SchedParser;
@@ -43,6 +50,7 @@ class ErrorStrategy : public antlr4::DefaultErrorStrategy {
 
   void Remember(antlr4::Parser* parser);
   TypeSet Remembered(antlr4::Parser* parser) const;
+  TypeSet WithLists(antlr4::Parser* parser, TypeSet expected) const;
 
   void Report(antlr4::Parser* parser, Token* token, const TypeSet& expected);
   void ReportUnexpected(antlr4::Parser* parser, const Found& found,
@@ -55,6 +63,7 @@ class ErrorStrategy : public antlr4::DefaultErrorStrategy {
   void SyncLines(antlr4::Parser* parser);
   bool IsLineOf(size_t rule, size_t type) const;
   void SkipTo(antlr4::Parser* parser, bool (*stops)(size_t), bool read_blocks);
+  bool LeaveCustomPlacement(antlr4::Parser* parser);
   void SkipBraces(antlr4::Parser* parser);
 
   const source::SourceManager& sources_;
@@ -62,7 +71,9 @@ class ErrorStrategy : public antlr4::DefaultErrorStrategy {
   const Tainted& tainted_;
   diag::Emitter& diag_;
   std::optional<ErrorWords> words_;
-  bool braces_blamed_ = false;
+  bool braces_blamed_ = false;  // in this schedule
+  bool taken_as_name_ = false;
+  bool failed_ = false;
 
   // States at which optional parts were passed over, all at one token: what
   // could have stood there as well.

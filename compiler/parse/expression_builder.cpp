@@ -87,10 +87,9 @@ ast::ExprPtr AstBuilder::BuildBinary(P::ExprBinaryContext* context) {
 void AstBuilder::CheckChain(P::ExprContext* operand, source::Span op) {
   auto* left = dynamic_cast<P::ExprBinaryContext*>(operand);
   if (left == nullptr || !IsComparison(left->op->getType())) return;
-  diag_
-      .Emit(diag::Code::kChainedComparison, op,
-            "comparisons do not chain: this compares with the 0 or 1 that "
-            "the one before gives")
+  Fail(diag::Code::kChainedComparison, op,
+       "comparisons do not chain: this compares with the 0 or 1 that "
+       "the one before gives")
       .Help(fmt::format("join two comparisons with `&&`, or put the first in "
                         "parentheses"));
 }
@@ -147,8 +146,8 @@ std::optional<ast::Identifier> AstBuilder::RequireBound(
     P::ExprContext* context) {
   auto bound = BuildBound(context);
   if (!bound) {
-    diag_.Emit(diag::Code::kUnexpectedToken, SpanOf(context),
-               "expected a name before `in`, found an expression");
+    Fail(diag::Code::kUnexpectedToken, SpanOf(context),
+         "expected a name before `in`, found an expression");
   }
   return bound;
 }

@@ -54,6 +54,7 @@ constexpr LookAlike kLookAlikes[] = {
     {"\u201c", "\"", 0},
     {"\u201d", "\"", 0},
     {"\u00a0", " ", 0},
+    {".", "..", Lexer::DOTDOT},
     {"'", "\"", 0},
     {"#", "//", 0},
     {"&", "&&", Lexer::AND},
@@ -83,16 +84,15 @@ unsigned CodePoint(llvm::StringRef character) {
 class Checker {
  public:
   Checker(TokenList tokens, const source::SourceManager& sources, uint32_t file,
-          diag::Emitter& diag, Tainted& tainted)
+          diag::Emitter& diag)
       : tokens_(std::move(tokens)),
         sources_(sources),
         file_(file),
-        diag_(diag),
-        tainted_(tainted) {}
+        diag_(diag) {}
 
-  TokenList Run() {
+  CheckedTokens Run() {
     while (at_ < tokens_.size()) Step();
-    return std::move(kept_);
+    return std::move(out_);
   }
 
  private:
@@ -117,9 +117,9 @@ class Checker {
       case Lexer::OPEN_STRING:
         return CheckOpenString();
       case Lexer::OPEN_COMMENT:
-        diag_.Emit(Code::kUnterminated,
-                   source::Span{file_, Span().begin, Span().begin + 2},
-                   "this comment is not closed by `*/`");
+        Fail(Code::kUnterminated,
+             source::Span{file_, Span().begin, Span().begin + 2},
+             "this comment is not closed by `*/`");
         return Drop();
       case Lexer::FOREIGN:
       case Lexer::UNKNOWN:
@@ -129,11 +129,16 @@ class Checker {
     }
   }
 
-  void Keep() { kept_.push_back(std::move(tokens_[at_++])); }
+  diag::Builder Fail(Code code, source::Span where, std::string message) {
+    out_.ok = false;
+    return diag_.Emit(code, where, std::move(message));
+  }
+
+  void Keep() { out_.tokens.push_back(std::move(tokens_[at_++])); }
 
   // The parser sees `type` here, and says nothing about it.
   void KeepAs(size_t type) {
-    tainted_.insert(Here().getStartIndex());
+    out_.tainted.insert(Here().getStartIndex());
     TaintNext();
     static_cast<antlr4::WritableToken&>(*tokens_[at_]).setType(type);
     Keep();
@@ -146,7 +151,7 @@ class Checker {
 
   void TaintNext() {
     if (at_ + 1 < tokens_.size()) {
-      tainted_.insert(tokens_[at_ + 1]->getStartIndex());
+      out_.tainted.insert(tokens_[at_ + 1]->getStartIndex());
     }
   }
 
@@ -159,12 +164,11 @@ class Checker {
   void CheckCharacter();
 
   TokenList tokens_;
-  TokenList kept_;
+  CheckedTokens out_;
   size_t at_ = 0;
   const source::SourceManager& sources_;
   uint32_t file_;
   diag::Emitter& diag_;
-  Tainted& tainted_;
 };
 
 // `cost { F = 1.0ms }`: everything in there belongs to the reserved word. The
@@ -189,10 +193,10 @@ size_t Checker::EndOfReservedBlock() const {
 void Checker::CheckReserved() {
   for (const Reserved& row : kReserved) {
     if (row.word != Text()) continue;
-    diag_.Emit(Code::kReservedWord, Span(),
-               fmt::format("`{}` is reserved for {}, which this version of "
-                           "the language does not have",
-                           row.word.str(), row.meaning.str()));
+    Fail(Code::kReservedWord, Span(),
+         fmt::format("`{}` is reserved for {}, which this version of "
+                     "the language does not have",
+                     row.word.str(), row.meaning.str()));
     if (row.stands_for != Lexer::IDENT) return KeepAs(row.stands_for);
     const size_t end = EndOfReservedBlock();
     if (end == at_) return KeepAs(Lexer::IDENT);
@@ -205,9 +209,7 @@ void Checker::CheckReserved() {
 void Checker::CheckInteger() {
   int64_t value = 0;
   if (Text().getAsInteger(10, value)) {
-    diag_
-        .Emit(Code::kIntegerTooLarge, Span(),
-              "this integer does not fit 64 bits")
+    Fail(Code::kIntegerTooLarge, Span(), "this integer does not fit 64 bits")
         .Help(fmt::format("the largest is {}", INT64_MAX));
   }
   Keep();
@@ -220,11 +222,10 @@ void Checker::CheckEscapes() {
     if (text[at + 1] == '"' || text[at + 1] == '\\') continue;
     const uint32_t begin = Span().begin + static_cast<uint32_t>(at);
     const llvm::StringRef character = FirstCharacter(text.drop_front(at + 1));
-    diag_
-        .Emit(Code::kBadEscape,
-              source::Span{file_, begin,
-                           begin + 1 + static_cast<uint32_t>(character.size())},
-              fmt::format("`\\{}` is no escape", character.str()))
+    Fail(Code::kBadEscape,
+         source::Span{file_, begin,
+                      begin + 1 + static_cast<uint32_t>(character.size())},
+         fmt::format("`\\{}` is no escape", character.str()))
         .Help("there are `\\\"` and `\\\\`");
   }
   Keep();
@@ -235,10 +236,10 @@ void Checker::CheckNumber() {
   const llvm::StringRef digits =
       text.take_while([](char c) { return c >= '0' && c <= '9'; });
   const llvm::StringRef rest = text.drop_front(digits.size());
-  auto error = diag_.Emit(Code::kBadNumber, Span(),
-                          fmt::format("`{}` is no integer, and all numbers "
-                                      "of the language are",
-                                      text.take_front(40).str()));
+  auto error = Fail(Code::kBadNumber, Span(),
+                    fmt::format("`{}` is no integer, and all numbers "
+                                "of the language are",
+                                text.take_front(40).str()));
   if (Here().getType() == Lexer::BAD_NUMBER) {
     error.Help(fmt::format("a product is written `{}*{}`",
                            digits.take_front(20).str(),
@@ -248,8 +249,8 @@ void Checker::CheckNumber() {
 }
 
 void Checker::CheckOpenString() {
-  diag_.Emit(Code::kUnterminated, Span(),
-             "this text is not closed by `\"` on its line");
+  Fail(Code::kUnterminated, Span(),
+       "this text is not closed by `\"` on its line");
   KeepAs(Lexer::STRING);
 }
 
@@ -260,12 +261,12 @@ void Checker::CheckCharacter() {
   const std::string shown = code_point < 0x20 || code_point == 0x7f
                                 ? ""
                                 : fmt::format("`{}` ", character.str());
-  auto error = diag_.Emit(
-      Code::kUnknownCharacter,
-      source::Span{file_, Span().begin,
-                   Span().begin + static_cast<uint32_t>(character.size())},
-      fmt::format("the character {}(U+{:04X}) has no meaning here", shown,
-                  code_point));
+  auto error =
+      Fail(Code::kUnknownCharacter,
+           source::Span{file_, Span().begin,
+                        Span().begin + static_cast<uint32_t>(character.size())},
+           fmt::format("the character {}(U+{:04X}) has no meaning here", shown,
+                       code_point));
   const LookAlike* meant = FindLookAlike(character);
   if (meant == nullptr) return Drop();
   error.Help(fmt::format("write `{}`", meant->meant.str()));
@@ -275,9 +276,10 @@ void Checker::CheckCharacter() {
 
 }  // namespace
 
-TokenList CheckTokens(TokenList tokens, const source::SourceManager& sources,
-                      uint32_t file, diag::Emitter& diag, Tainted& tainted) {
-  return Checker(std::move(tokens), sources, file, diag, tainted).Run();
+CheckedTokens CheckTokens(TokenList tokens,
+                          const source::SourceManager& sources, uint32_t file,
+                          diag::Emitter& diag) {
+  return Checker(std::move(tokens), sources, file, diag).Run();
 }
 
 }  // namespace pp::parse

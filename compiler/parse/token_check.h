@@ -14,9 +14,16 @@ namespace pp::parse {
 // there follows from an error already shown.
 using Tainted = std::set<size_t>;
 
+struct CheckedTokens {
+  TokenList tokens;
+  Tainted tainted;
+  bool ok = true;  // nothing was reported
+};
+
 // Reports, and puts in the place of each wrong token what was probably meant,
 // so that the parser can go on.
-TokenList CheckTokens(TokenList tokens, const source::SourceManager& sources,
-                      uint32_t file, diag::Emitter& diag, Tainted& tainted);
+CheckedTokens CheckTokens(TokenList tokens,
+                          const source::SourceManager& sources, uint32_t file,
+                          diag::Emitter& diag);
 
 }  // namespace pp::parse
