@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
+
+#include "runtime/base/edit_distance.h"
 
 namespace pp::driver {
 namespace {
@@ -116,7 +120,7 @@ void ConfigureExplain(CLI::App& app, Raw& raw) {
   AddFile(app, raw, "a code, such as PP4003");
 }
 
-void AddCommands(CLI::App& app, Raw& raw) {
+void AddCommands(CLI::App& app, Raw& raw){
 #define PP_COMMAND(Function, name, help)                              \
   {                                                                   \
     CLI::App* sub = app.add_subcommand(name, help);                   \
@@ -126,6 +130,25 @@ void AddCommands(CLI::App& app, Raw& raw) {
     sub->callback([&raw] { raw.options.command = name; });            \
   }
 #include "compiler/driver/commands.def"
+}
+
+// A first word that is no command: said before CLI11 says only that there is
+// none.
+Status CheckCommandWord(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return OkStatus();
+  static constexpr std::string_view kNames[] = {
+#define PP_COMMAND(Function, name, help) name,
+#include "compiler/driver/commands.def"
+  };
+  const std::string_view word = argv[1];
+  if (std::find(std::begin(kNames), std::end(kNames), word) !=
+      std::end(kNames)) {
+    return OkStatus();
+  }
+  return UsageError(
+      fmt::format("`{}` is no command of ppc{} (`ppc --help` "
+                  "shows them)",
+                  word, Suggestion(word, kNames)));
 }
 
 void Finish(Raw& raw) {
@@ -149,6 +172,7 @@ Result<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   AddCommands(app, raw);
+  PP_RETURN_IF_ERROR(CheckCommandWord(argc, argv));
   try {
     app.parse(argc, argv);
     Finish(raw);

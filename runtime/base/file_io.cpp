@@ -23,6 +23,14 @@ Status SystemError(std::string_view doing, const std::string& path, int error) {
                                   std::generic_category().message(error)));
 }
 
+// A name that leads to no file is the input's fault, all else the machine's.
+Status ReadError(const std::string& path, int error) {
+  const bool wrong_name =
+      error == ENOENT || error == ENOTDIR || error == EISDIR;
+  const Status status = SystemError("read", path, error);
+  return wrong_name ? InputError(status.message()) : status;
+}
+
 class File {
  public:
   explicit File(int fd) : fd_(fd) {}
@@ -55,7 +63,7 @@ Status ReadAll(int fd, const std::string& path, uint64_t limit,
     }
     const ssize_t got = ::read(fd, out.data() + used, out.size() - used);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemError("read", path, errno);
+    if (got < 0) return ReadError(path, errno);
     used += static_cast<size_t>(got);
     if (used > limit) return TooLarge(path, limit);
     if (got == 0) break;
@@ -133,12 +141,12 @@ std::span<const std::byte> AsBytes(std::string_view text) {
 
 Result<std::vector<std::byte>> ReadFile(const std::string& path) {
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok()) return Fail(SystemError("read", path, errno));
+  if (!file.ok()) return Fail(ReadError(path, errno));
   struct stat info {};
   if (::fstat(file.fd(), &info) != 0) {
-    return Fail(SystemError("read", path, errno));
+    return Fail(ReadError(path, errno));
   }
-  if (S_ISDIR(info.st_mode)) return Fail(SystemError("read", path, EISDIR));
+  if (S_ISDIR(info.st_mode)) return Fail(ReadError(path, EISDIR));
   const bool regular = S_ISREG(info.st_mode);
   const uint64_t limit = regular ? kMaxFileBytes : kMaxStreamBytes;
   const uint64_t size = regular ? static_cast<uint64_t>(info.st_size) : 0;

@@ -11,9 +11,9 @@
 
 namespace pp {
 
-// All bytes of a file (or pipe). kMachine, naming path and reason: it cannot
-// be opened or read, is a directory, or is too large (4 GiB; 256 MiB where the
-// size is not known before).
+// All bytes of a file (or pipe). The message names path and reason. kInput: it
+// does not exist or is a directory; kMachine: it cannot be read, or is too
+// large (4 GiB; 256 MiB where the size is not known before).
 Result<std::vector<std::byte>> ReadFile(const std::string& path);
 Result<std::string> ReadTextFile(const std::string& path);
 

@@ -42,7 +42,7 @@ TEST_F(FileIo, ReadsWhatWasWritten) {
 TEST_F(FileIo, SaysWhyAFileCannotBeRead) {
   const auto missing = ReadFile(Path("no"));
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code(), StatusCode::kMachine);
+  EXPECT_EQ(missing.error().code(), StatusCode::kInput);
   EXPECT_EQ(missing.error().message(),
             "cannot read `" + Path("no") + "`: No such file or directory");
   EXPECT_EQ(ReadFile(folder_.string()).error().message(),
