@@ -8,6 +8,8 @@
 #include <random>
 
 #include "compiler/analysis/simulate.h"
+#include "compiler/check/check.h"
+#include "compiler/diag/diagnostic.h"
 #include "compiler/lower/lower.h"
 #include "compiler/source/source_manager.h"
 #include "runtime/bytecode/verifier.h"
@@ -88,6 +90,8 @@ void Check(const ir::Schedule& schedule, const ir::CostModel& costs,
   ASSERT_TRUE(module) << module.error().message();
   const Status verified = bytecode::Verify(*module);
   ASSERT_TRUE(verified.ok()) << verified.message();
+  diag::Emitter diag;
+  ASSERT_TRUE(check::CheckModule(*module, diag)) << diag.all()[0].message;
   const Replay replay = RunStrict(*module, costs);
   ASSERT_EQ(replay.fault, "");
   ExpectSameComputeOrder(schedule, *module);
