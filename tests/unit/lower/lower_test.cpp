@@ -248,7 +248,7 @@ uint32_t MostSlots(const bytecode::Module& module) {
   return most;
 }
 
-// Field case 17: micro-batches in flight, 4 3 2 1 and not one more.
+// Field case 17: micro-batches in flight, 4 3 2 1.
 TEST(Lower, StashesAreThePeakOfActivations) {
   const bytecode::Module one = Lowered(testing::OneFOneB(4, 8));
   const bytecode::Module all = Lowered(testing::GPipe(4, 8));

@@ -128,6 +128,11 @@ class Machine {
         break;
       case Opcode::kGroupEnd:
         rank.in_group = false;
+        if (rank.group.parts.size() != 2 ||
+            rank.group.parts[0].send == rank.group.parts[1].send) {
+          Fault(r, "the group is not an exchange");
+          return false;
+        }
         Enqueue(r, std::move(rank.group));
         rank.group = {};
         ++result_.groups;
