@@ -3,7 +3,8 @@
 // Codes: Missing (4001), Doubled (4002). Cost: linear.
 //
 //   phase drain { repeat M-1 { B } }     // B[0] missing for m = M-1
-#include <array>
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "compiler/check/checks.h"
@@ -60,9 +61,27 @@ void EmitTooMuch(const ir::Schedule& schedule, const CoverageFinding& f,
   error.Help(HelpText(f));
 }
 
+// Any M may be asked for: memory is taken only for as many micro-batches as
+// the programs could cover.
+bool FarTooFew(const ir::Schedule& schedule, diag::Emitter& diag) {
+  constexpr uint64_t kAlwaysListed = 1 << 20;
+  uint64_t ops = 0;
+  for (const auto& program : schedule.programs) ops += program.size();
+  const uint64_t needed =
+      uint64_t{schedule.placement.stages} * schedule.micro_batches;
+  if (needed <= kAlwaysListed || needed <= ops) return false;
+  diag.Emit(diag::Code::kMissing, schedule.name_span,
+            fmt::format("{} stages and {} micro-batches need {} forwards and "
+                        "as many backwards, the ranks run {} operations",
+                        schedule.placement.stages, schedule.micro_batches,
+                        needed, ops));
+  return true;
+}
+
 }  // namespace
 
 bool ScheduleCoverage(const ir::Schedule& schedule, diag::Emitter& diag) {
+  if (FarTooFew(schedule, diag)) return false;
   Coverage coverage(schedule.placement.stages, schedule.micro_batches);
   std::vector<Holder> holders;
   for (uint32_t r = 0; r < schedule.programs.size(); ++r) {

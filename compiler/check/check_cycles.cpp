@@ -94,8 +94,16 @@ std::string HopText(const ir::Schedule& schedule, const Hop& hop,
   return text;
 }
 
+bool Runs(const ir::Schedule& schedule) {
+  const auto stops = analysis::RunUntilStuck(schedule);
+  for (size_t r = 0; r < stops.size(); ++r) {
+    if (stops[r] != schedule.programs[r].size()) return false;
+  }
+  return true;
+}
+
 // Would the schedule run if `hop.needed` stood before `hop.waiting`?
-bool Mends(const ir::Schedule& schedule, const Hop& hop) {
+bool MovingMends(const ir::Schedule& schedule, const Hop& hop) {
   ir::Schedule moved = schedule;
   auto& program = moved.programs[hop.waiting.rank.value];
   const ir::Op op = program[hop.needed.position];
@@ -108,11 +116,59 @@ bool Mends(const ir::Schedule& schedule, const Hop& hop) {
     return false;
   }
   std::rotate(from, to, to + 1);
-  const auto stops = analysis::RunUntilStuck(moved);
-  for (size_t r = 0; r < stops.size(); ++r) {
-    if (stops[r] != moved.programs[r].size()) return false;
+  return Runs(moved);
+}
+
+// From `position` on, forwards run `more` forwards ahead of where they do now.
+std::vector<ir::Op> WarmedUp(const std::vector<ir::Op>& program,
+                             size_t position, size_t more) {
+  std::vector<ir::Op> forwards;
+  for (size_t i = position; i < program.size(); ++i) {
+    if (program[i].kind == ir::OpKind::kF) forwards.push_back(program[i]);
   }
-  return true;
+  std::vector<ir::Op> result(program.begin(),
+                             program.begin() + std::ptrdiff_t(position));
+  size_t next = 0;
+  while (next < std::min(more, forwards.size())) {
+    result.push_back(forwards[next++]);
+  }
+  for (size_t i = position; i < program.size(); ++i) {
+    if (program[i].kind != ir::OpKind::kF) {
+      result.push_back(program[i]);
+    } else if (next < forwards.size()) {
+      result.push_back(forwards[next++]);
+    }
+  }
+  return result;
+}
+
+// A rank whose warm-up is too short waits at a backward for what needs a later
+// forward of its own. How many forwards before it are enough, if that mends
+// all: empty if not.
+std::string WarmUpMend(const ir::Schedule& schedule, const Hop& hop) {
+  if (OpAt(schedule, hop.waiting).kind == ir::OpKind::kF ||
+      OpAt(schedule, hop.needed).kind != ir::OpKind::kF) {
+    return {};
+  }
+  const uint32_t rank = hop.waiting.rank.value;
+  const auto& program = schedule.programs[rank];
+  const auto forwards = [&](size_t from, size_t to) {
+    return std::count_if(
+        program.begin() + std::ptrdiff_t(from),
+        program.begin() + std::ptrdiff_t(to),
+        [](const ir::Op& op) { return op.kind == ir::OpKind::kF; });
+  };
+  const auto now = forwards(0, hop.waiting.position);
+  const auto more = forwards(hop.waiting.position, hop.needed.position + 1);
+  ir::Schedule deeper = schedule;
+  deeper.programs[rank] =
+      WarmedUp(program, hop.waiting.position, static_cast<size_t>(more));
+  if (!Runs(deeper)) return {};
+  return fmt::format(
+      "rank {} runs {} forward{} before {}: with {} nothing "
+      "hangs",
+      rank, now, now == 1 ? "" : "s", NameOf(schedule, hop.waiting),
+      now + more);
 }
 
 std::string Mend(const ir::Schedule& schedule, const std::vector<Hop>& hops) {
@@ -123,10 +179,14 @@ std::string Mend(const ir::Schedule& schedule, const std::vector<Hop>& hops) {
   for (size_t i = 0; i < std::min(hops.size(), kTries); ++i) {
     const Hop& hop = hops[i];
     if (ops > kLargest || hop.needed.position == hop.waiting.position) continue;
-    if (!Mends(schedule, hop)) continue;
-    return fmt::format("on rank {}, run {} before {}: then nothing hangs",
-                       hop.waiting.rank.value, NameOf(schedule, hop.needed),
-                       NameOf(schedule, hop.waiting));
+    if (MovingMends(schedule, hop)) {
+      return fmt::format("on rank {}, run {} before {}: then nothing hangs",
+                         hop.waiting.rank.value, NameOf(schedule, hop.needed),
+                         NameOf(schedule, hop.waiting));
+    }
+    if (std::string mend = WarmUpMend(schedule, hop); !mend.empty()) {
+      return mend;
+    }
   }
   return "on one of these ranks, run the operation that is waited for before "
          "the one that waits";

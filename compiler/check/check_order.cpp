@@ -60,6 +60,8 @@ void Remember(Faults& faults, Rank rank, const ir::Op& early,
 void LookAtRank(const ir::Schedule& schedule, Rank rank, Faults& faults) {
   const auto& program = schedule.programs[rank.value];
   const size_t chunks = schedule.placement.stage[rank.value].size();
+  // Coverage has told of programs that are far too short; no memory for them.
+  if (chunks * schedule.micro_batches > 64 * program.size() + (1 << 20)) return;
   Positions forward(chunks, schedule.micro_batches);
   Positions input(chunks, schedule.micro_batches);
   for (uint32_t i = 0; i < program.size(); ++i) {

@@ -90,6 +90,15 @@ TEST(CheckSchedule, MissingHalvesOfASplitBackward) {
   EXPECT_EQ(diag.all()[1].message, "rank 1: `W[0]` missing for m = 0..2");
 }
 
+TEST(CheckSchedule, ManyMicroBatchesAndNoProgramTakeNoMemory) {
+  Schedule s = testing::LinearFrame(4, 2'000'000'000);
+  testing::Add(s, 1, OpKind::kB, 1'999'999'999);
+  testing::Add(s, 1, OpKind::kF, 1'999'999'999);
+  diag::Emitter diag;
+  EXPECT_FALSE(CheckSchedule(s, diag));
+  EXPECT_THAT(Codes(diag), ElementsAre(Code::kMissing));
+}
+
 TEST(CheckSchedule, DoubledShowsBothPlaces) {
   Schedule s = testing::GPipe(2, 3);
   s.sites.clear();
@@ -187,6 +196,28 @@ TEST(CheckSchedule, ProposedMendRuns) {
   Swap(s, 0, 1, 2);
   diag::Emitter diag;
   EXPECT_TRUE(CheckSchedule(s, diag));
+}
+
+// Rank 0 of four without a warm-up: its B@0 needs F@2 of rank 1 first.
+TEST(CheckSchedule, ProposedWarmUpRuns) {
+  Schedule s = testing::OneFOneB(4, 8);
+  s.programs[0].clear();
+  for (uint32_t m = 0; m < 8; ++m) {
+    testing::Add(s, 0, OpKind::kF, m);
+    testing::Add(s, 0, OpKind::kB, m);
+  }
+  diag::Emitter diag;
+  EXPECT_FALSE(CheckSchedule(s, diag));
+  EXPECT_EQ(diag.all()[0].help,
+            "rank 0 runs 1 forward before `B@0 (stage 0)`: with 3 nothing "
+            "hangs");
+  s.programs[0].clear();
+  for (uint32_t m = 0; m < 8 + 2; ++m) {
+    if (m < 8) testing::Add(s, 0, OpKind::kF, m);
+    if (m >= 2) testing::Add(s, 0, OpKind::kB, m - 2);
+  }
+  diag::Emitter again;
+  EXPECT_TRUE(CheckSchedule(s, again));
 }
 
 TEST(CheckSchedule, CycleOnOneRank) {
