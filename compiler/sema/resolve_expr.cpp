@@ -147,7 +147,7 @@ Typed Resolver::ResolveName(const ast::NameRef& name, Span span) {
     for (size_t i = 0; i < flat_.lets.size(); ++i) {
       if (flat_.lets[i].node->name.text != name.name) continue;
       if (let_state_[i] == LetState::kDone) break;
-      ResolveLet(i, &span);
+      if (!ResolveLet(i, &span)) return Bad(span);
       break;
     }
   }
@@ -226,7 +226,7 @@ Typed Resolver::ResolveUnary(const ast::UnaryExpr& unary, Span span) {
     return Make(ExprKind::kNegate, span, operand.dimension, operand);
   }
   if (!operand.bad && operand.dimension == Dimension::kTime) {
-    diag_.Emit(Code::kTimeAndNumber, span, "`not` of a time means nothing");
+    diag_.Emit(Code::kTimeAndNumber, span, "`!` of a time means nothing");
     return Bad(span);
   }
   return Make(ExprKind::kNot, span, Dimension::kNumber, operand);

@@ -147,7 +147,7 @@ void Resolver::ResolveLets() {
 
 // Lets of a schedule may stand in any order (a child's may be what a let of
 // its parent needs): one that is used before it is resolved is resolved then.
-void Resolver::ResolveLet(size_t index, const Span* use) {
+bool Resolver::ResolveLet(size_t index, const Span* use) {
   const auto& owned = flat_.lets[index];
   const std::string& name = owned.node->name.text;
   constexpr size_t kMaxOpenLets = 100;
@@ -163,7 +163,7 @@ void Resolver::ResolveLet(size_t index, const Span* use) {
       const auto& open = flat_.lets[i].node->name;
       builder.Note(open.span, fmt::format("while working out `{}`", open.text));
     }
-    return;
+    return false;
   }
   let_state_[index] = LetState::kOpen;
   open_lets_.push_back(index);
@@ -179,6 +179,7 @@ void Resolver::ResolveLet(size_t index, const Span* use) {
   expr_depth_ = outer_depth;
   open_lets_.pop_back();
   let_state_[index] = LetState::kDone;
+  return true;
 }
 
 // ---- require, place, walk -------------------------------------------------
@@ -326,7 +327,6 @@ void Resolver::ResolveExpects() {
 
 void Resolver::ResolveExpect(const Owned<ast::ExpectDecl>& owned) {
   const ast::Expr& claim = *owned.node->claim;
-  auto* binary = std::get_if<ast::BinaryExpr>(&claim.node);
   Expect expect;
   expect.span = claim.span;
   expect.text = Text(claim.span);
@@ -336,18 +336,12 @@ void Resolver::ResolveExpect(const Owned<ast::ExpectDecl>& owned) {
   Typed whole = Resolve(claim);
   Expr root = program_.exprs[whole.id];
   bool compares = root.kind >= ExprKind::kEq && root.kind <= ExprKind::kGe;
-  if (!whole.bad && (binary == nullptr || !compares)) {
-    diag_
-        .Emit(Code::kNotAComparison, claim.span,
-              "an `expect` compares two values")
-        .Help("`expect bubble == (P-1) * (t(F) + t(B))`");
-  }
   if (owned.node->condition) {
     expect.condition = ResolveNumber(*owned.node->condition);
   }
   if (Binding* rank = scope_.Find("r")) expect.per_rank = rank->used;
   LeaveScope(mark);
-  if (whole.bad || !compares) return;
+  if (whole.bad || !compares) return;  // the parser gives comparisons only
   expect.comparison = root.kind;
   expect.left = root.a;
   expect.right = root.b;

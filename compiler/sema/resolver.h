@@ -45,7 +45,7 @@ class Resolver {
   // ---- Declarations (resolver.cpp) ----
   void ResolveParams();
   void ResolveLets();
-  void ResolveLet(size_t index, const Span* use);
+  bool ResolveLet(size_t index, const Span* use);  // false: in a circle
   void ResolveRequires();
   void ResolvePlace();
   void ResolveRule(const ast::CustomRule& rule, Custom& custom);

@@ -35,8 +35,8 @@ void CheckPoint(SchedText& sched, const Values& values,
   ASSERT_EQ(got.placement.stage, wanted.placement.stage);
   ir::CostModel costs;
   ir::Metrics metrics = analysis::Simulate(got, costs);
-  size_t evaluated = expand::CheckExpectations(
-      sched.Only(), {values}, got, metrics, costs, sched.diag());
+  size_t evaluated = expand::CheckExpectations(sched.Only(), {values}, got,
+                                               metrics, costs, sched.diag());
   ASSERT_FALSE(sched.diag().has_errors()) << sched.Said();
   ASSERT_EQ(evaluated, expectations);
 }

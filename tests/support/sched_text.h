@@ -33,8 +33,7 @@ class SchedText {
   bool ok() const { return !schedules_.empty(); }
 
   // Of the first schedule.
-  expand::Expansion Expand(const Values& values,
-                           expand::Options options = {});
+  expand::Expansion Expand(const Values& values, expand::Options options = {});
   // The text of the expanded schedule, or what Said() says.
   std::string Print(const Values& values, expand::Options options = {});
 
