@@ -1,0 +1,101 @@
+#include "runtime/engine/torch/factory.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "runtime/engine/torch/border.h"
+#include "runtime/engine/torch/ledger.h"
+#include "runtime/engine/torch/reference.h"
+#include "runtime/engine/torch/torch_engine.h"
+#include "runtime/models/registry.h"
+
+namespace pp::engine::torch_engine {
+namespace {
+
+// More rows than this in one batch is a slip of the keyboard.
+constexpr uint32_t kMostRows = 1u << 20;
+
+Status CheckModule(const bytecode::Module& module) {
+  for (size_t r = 0; r < module.programs.size(); ++r) {
+    for (const bytecode::ChunkInfo& chunk : module.programs[r].chunks) {
+      if (chunk.stage.value >= module.stages) {
+        return InputError(fmt::format("rank {} holds stage {} of {}", r,
+                                      chunk.stage.value, module.stages));
+      }
+    }
+  }
+  if (module.micro_batches == 0) {
+    return InputError("the module has no micro-batches");
+  }
+  return OkStatus();
+}
+
+Status CheckBatch(const Setup& setup) {
+  const uint32_t m = setup.module.micro_batches;
+  if (setup.batch < m) {
+    return UsageError(
+        fmt::format("a batch of {} rows cannot be split into {} micro-batches; "
+                    "give --batch {} or more",
+                    setup.batch, m, m));
+  }
+  if (setup.batch > kMostRows) {
+    return UsageError(
+        fmt::format("a batch of {} rows: at most {}", setup.batch, kMostRows));
+  }
+  return setup.model->CheckBatch(setup.batch);
+}
+
+Status NotPrepared() {
+  return UsageError("torch engine: Prepare has not succeeded");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Setup>> MakeSetup(
+    const bytecode::Module& module, std::shared_ptr<const models::Model> model,
+    const EngineConfig& config, uint32_t default_batch) {
+  if (config.device != "cpu") {
+    return Fail(UsageError(fmt::format(
+        "device '{}': the torch engine runs on cpu", config.device)));
+  }
+  auto setup = std::make_shared<Setup>();
+  setup->module = module;
+  setup->model = std::move(model);
+  setup->batch = config.batch == 0 ? default_batch : config.batch;
+  setup->seed = config.seed;
+  setup->optimizer = {config.optimizer, config.learning_rate};
+  PP_RETURN_IF_ERROR(CheckOptimizer(setup->optimizer));
+  PP_RETURN_IF_ERROR(CheckModule(module));
+  PP_ASSIGN_OR_RETURN(
+      setup->stages,
+      models::Partition(config.model, setup->model->Layers(), module.stages));
+  PP_RETURN_IF_ERROR(CheckBatch(*setup));
+  return setup;
+}
+
+Status TorchEngineFactory::Prepare(const bytecode::Module& module,
+                                   const EngineConfig& config) {
+  return AtBorder("preparing the torch engine", [&]() -> Status {
+    InstallAllocator();
+    UseOneThread();
+    PP_ASSIGN_OR_RETURN(models::MadeModel made,
+                        models::MakeModel(config.model, config.options,
+                                          config.seed, config.data));
+    PP_ASSIGN_OR_RETURN(setup_, MakeSetup(module, std::move(made.model), config,
+                                          made.default_batch));
+    return OkStatus();
+  });
+}
+
+Result<std::unique_ptr<Engine>> TorchEngineFactory::Create(Rank rank) {
+  if (!setup_) return Fail(NotPrepared());
+  return TorchEngine::Create(setup_, rank);
+}
+
+Result<std::unique_ptr<Reference>> TorchEngineFactory::CreateReference() {
+  if (!setup_) return Fail(NotPrepared());
+  return TorchReference::Create(setup_);
+}
+
+}  // namespace pp::engine::torch_engine

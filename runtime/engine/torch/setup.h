@@ -1,0 +1,33 @@
+// Setup: what all ranks of a run share, fixed by Prepare.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/bytecode/module.h"
+#include "runtime/engine/torch/optimizer.h"
+#include "runtime/models/model.h"
+
+namespace pp::engine::torch_engine {
+
+struct Setup {
+  bytecode::Module module;
+  std::shared_ptr<const models::Model> model;
+  std::vector<models::LayerRange> stages;  // by StageId
+  uint32_t batch = 0;                      // rows
+  uint64_t seed = 1;
+  OptimizerConfig optimizer;
+
+  uint32_t Rows(MicroBatch mb) const {
+    return models::MicroBatchRows(batch, module.micro_batches, mb.value);
+  }
+  uint32_t FirstRow(MicroBatch mb) const {
+    return models::MicroBatchBegin(batch, module.micro_batches, mb.value);
+  }
+  double Units() const {
+    return static_cast<double>(model->UnitsPerRow()) * batch;
+  }
+};
+
+}  // namespace pp::engine::torch_engine
