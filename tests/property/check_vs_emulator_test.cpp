@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/check/check.h"
+#include "compiler/lower/lower.h"
 #include "runtime/bytecode/text.h"
 #include "runtime/bytecode/verifier.h"
 #include "tests/support/emulator.h"
@@ -380,9 +381,15 @@ TEST(CheckVsEmulator, AllProgramsOfThreeRanks) {
 TEST(CheckVsEmulator, RandomModules) {
   Tally tally;
   Random random(2);
+  const source::SourceManager sources;
   for (size_t round = 0; round < 8000 * Scale(); ++round) {
     const Schedule s = testing::RandomSchedule(random);
     Module module = testing::RandomModule(s, random() % 4, random);
+    if (round % 3 == 0) {
+      auto lowered = lower::Lower(s, ir::CostModel{}, sources, {});
+      ASSERT_TRUE(lowered) << lowered.error().message();
+      module = std::move(*lowered);
+    }
     ASSERT_TRUE(bytecode::Verify(module).ok())
         << bytecode::Verify(module).message() << bytecode::Print(module);
     ASSERT_TRUE(Agree(module, tally)) << "round " << round;
