@@ -64,9 +64,7 @@ const std::vector<ModelRow>& AllModels() {
   static const std::vector<ModelRow> rows = {
     {"synthetic", "work of a given duration, no mathematics", false},
 #define PP_MODEL(name, Maker, default_batch, help) {name, help, true},
-#if __has_include("runtime/models/models.def")
 #include "runtime/models/models.def"
-#endif
   };
   return rows;
 }
