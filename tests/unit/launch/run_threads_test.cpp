@@ -125,16 +125,16 @@ TEST(RunThreads, AMessageThatNeverComesEndsByTheWatchdog) {
 }
 
 TEST(RunThreads, ARankThatCannotBeEndedIsAbandoned) {
-  // The detached thread uses these until the end of the test.
-  static const auto module = test::GPipe(2, 1);
-  static std::atomic<bool> open{false}, left{false};
-  static test::HookFactory factory([](Rank rank, char operation, const auto&) {
-    while (rank == Rank(0) && operation == 'F' && !open.load()) {
-      std::this_thread::sleep_for(milliseconds(1));
-    }
-    if (rank == Rank(0)) left = true;
-    return OkStatus();
-  });
+  // The detached thread may use these until the process ends: never destroyed.
+  static const auto& module = *new bytecode::Module(test::GPipe(2, 1));
+  static auto& open = *new std::atomic<bool>(false);
+  static auto& factory =
+      *new test::HookFactory([](Rank rank, char operation, const auto&) {
+        while (rank == Rank(0) && operation == 'F' && !open.load()) {
+          std::this_thread::sleep_for(milliseconds(1));
+        }
+        return OkStatus();
+      });
   const RunResult result = RunAll(
       module, factory,
       {.steps = 1, .timeout = milliseconds(50), .grace = milliseconds(50)});
@@ -143,8 +143,6 @@ TEST(RunThreads, ARankThatCannotBeEndedIsAbandoned) {
             std::string::npos)
       << result.status.message();
   open = true;
-  while (!left.load()) std::this_thread::sleep_for(milliseconds(1));
-  std::this_thread::sleep_for(milliseconds(50));  // the thread leaves the crew
 }
 
 TEST(RunThreads, ASignalEndsTheRunWithTheStepsSoFar) {
