@@ -18,16 +18,18 @@ std::string SizeText(uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string Head(const bytecode::Module& module, const RunSummary& summary) {
+std::string Head(const bytecode::Module& module, const RunResult& result,
+                 const RunSummary& summary) {
   std::string params;
   for (const auto& [name, value] : module.facts.params) {
     params += fmt::format("{}{}={}", params.empty() ? "" : " ", name, value);
   }
   return fmt::format(
-      "{} ({}): {:.6f} s a step, makespan {:.6f} s (median of {} steps{})\n",
+      "{} ({}): {:.6f} s a step, makespan {:.6f} s (median of {} step{}{})\n",
       module.facts.schedule.empty() ? "schedule" : module.facts.schedule,
       params, summary.step_time_s, summary.makespan_s, summary.steps_timed,
-      summary.steps_timed > 1 ? ", first one left out" : "");
+      summary.steps_timed == 1 ? "" : "s",
+      result.steps.size() > 1 ? ", first one left out" : "");
 }
 
 std::string Ranks(const bytecode::Module& module, const RunSummary& summary) {
@@ -101,7 +103,7 @@ std::string Gradients(const GradientCheck& check) {
 std::string ReportTable(const bytecode::Module& module, const RunResult& result,
                         const RunSummary& summary) {
   if (result.steps.empty()) return "";
-  std::string text = Head(module, summary) + Ranks(module, summary) +
+  std::string text = Head(module, result, summary) + Ranks(module, summary) +
                      Bubbles(module.facts, summary) + Mismatches(summary);
   if (result.gradients) text += Gradients(*result.gradients);
   return text;
