@@ -7,6 +7,7 @@
 
 #include "runtime/engine/torch/border.h"
 #include "runtime/engine/torch/gradients.h"
+#include "runtime/engine/torch/memory_plan.h"
 #include "runtime/engine/torch/tensor_buffer.h"
 
 namespace pp::engine::torch_engine {
@@ -56,6 +57,39 @@ void TorchEngine::Build() {
         *setup_->model, setup_->stages[program_.chunks[c].stage.value], store_);
   }
   optimizer_ = MakeOptimizer(setup_->optimizer, store_);
+  peak_predicted_ = Predict();
+}
+
+uint64_t TorchEngine::Predict() {
+  const uint32_t count = setup_->module.micro_batches;
+  std::vector<std::vector<ChunkBytes>> sizes;
+  for (const ChunkRunner& chunk : chunks_) {
+    auto& row = sizes.emplace_back();
+    for (uint32_t m = 0; m < count; ++m) {
+      const uint32_t rows = setup_->Rows(MicroBatch(m));
+      const bool same = m > 0 && rows == setup_->Rows(MicroBatch(m - 1));
+      row.push_back(same ? row.back()
+                         : MeasureChunk(*setup_, chunk, rows, *ledger_));
+    }
+  }
+  const MemoryReport report = Memory();
+  TakeBatch(0);
+  int64_t fixed = static_cast<int64_t>(report.weights + report.gradients +
+                                       report.optimizer);
+  if (input_.defined()) fixed += static_cast<int64_t>(input_.nbytes());
+  if (target_.defined()) fixed += static_cast<int64_t>(target_.nbytes());
+  return PredictPeak(*setup_, program_, sizes, fixed);
+}
+
+void TorchEngine::TakeBatch(uint64_t step) {
+  input_.reset();
+  target_.reset();
+  if (std::ranges::any_of(chunks_, &ChunkRunner::first)) {
+    input_ = setup_->model->Input(step, setup_->batch);
+  }
+  if (std::ranges::any_of(chunks_, &ChunkRunner::last)) {
+    target_ = setup_->model->Target(step, setup_->batch);
+  }
 }
 
 // ---- The step ----
@@ -74,17 +108,7 @@ Status TorchEngine::BeginStep(uint64_t step) {
     losses_.clear();
     scaled_.assign(scaled_.size(), false);
     updated_.assign(updated_.size(), false);
-    input_.reset();
-    target_.reset();
-    const auto has = [&](bool (ChunkRunner::*end)() const) {
-      return std::ranges::any_of(chunks_, end);
-    };
-    if (has(&ChunkRunner::first)) {
-      input_ = setup_->model->Input(step, setup_->batch);
-    }
-    if (has(&ChunkRunner::last)) {
-      target_ = setup_->model->Target(step, setup_->batch);
-    }
+    TakeBatch(step);
     ledger_->ResetPeak();
     return OkStatus();
   });

@@ -62,6 +62,8 @@ class TorchEngine : public Engine {
   TorchEngine(std::shared_ptr<const Setup> setup, Rank rank);
 
   void Build();
+  uint64_t Predict();  // peak bytes, memory_plan.h
+  void TakeBatch(uint64_t step);
   // Runs f in this rank's ledger, behind the border.
   template <class F>
   auto Do(std::string_view what, F&& f);
