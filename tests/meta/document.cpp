@@ -145,6 +145,7 @@ std::vector<std::string> NamedPaths(std::string_view markdown,
       std::smatch match;
       if (!std::regex_match(word, match, kPath)) continue;
       const std::string path = match[1];
+      if (path.find("NAME") != path.npos) continue;  // stands for any name
       const std::string root = path.substr(0, path.find('/'));
       const bool named = root != path && std::find(roots.begin(), roots.end(),
                                                    root) != roots.end();

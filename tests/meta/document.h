@@ -39,7 +39,8 @@ std::string OutputFault(const Command& command, bool varies,
 // Targets of `[text](target)` without web addresses and #places.
 std::vector<std::string> LocalLinks(std::string_view markdown);
 // Words, in backticks or in ```sh blocks, that name a path of the repository:
-// their first part is one of `roots`, or they begin with "./".
+// their first part is one of `roots`, or they begin with "./". Not those with
+// NAME in them.
 std::vector<std::string> NamedPaths(std::string_view markdown,
                                     const std::vector<std::string>& roots);
 // N of `--preset N` and `--preset=N`.
