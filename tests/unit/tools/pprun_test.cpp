@@ -181,7 +181,7 @@ TEST_F(Pprun, FaultsOfInputUsageAndMachineHaveTheirOwnStatus) {
   EXPECT_EQ(Run(program + " --transport inprok").status, 2);
   EXPECT_EQ(Run(program + " --verify-gradients").status, 2);
   EXPECT_EQ(Run(program + " --model-opt g=1ms").status, 2);
-  EXPECT_EQ(Run(File("none.ppb")).status, 3);
+  EXPECT_EQ(Run(File("none.ppb")).status, 1);
   EXPECT_EQ(Run(program + " --report " + File("no/such/run.json")).status, 3);
 }
 
