@@ -76,12 +76,6 @@ Status EmitTree(Session& session) {
   return OkStatus();
 }
 
-uint64_t CountOperations(const ir::Schedule& schedule) {
-  uint64_t operations = 0;
-  for (const auto& program : schedule.programs) operations += program.size();
-  return operations;
-}
-
 Status CheckGrid(Session& session, const sema::CheckedSchedule& checked) {
   PP_ASSIGN_OR_RETURN(std::vector<SweepRange> ranges,
                       ParseSweep(session.options.sweep));
@@ -152,7 +146,7 @@ Status RunCheck(Session& session) {
   if (!session.options.sweep.empty()) return CheckGrid(session, checked);
   PP_ASSIGN_OR_RETURN(CheckedPoint point,
                       CheckOnePoint(session, checked, true));
-  uint64_t operations = CountOperations(point.schedule);
+  uint64_t operations = ir::CountOperations(point.schedule);
   if (session.options.json) {
     session.out << nlohmann::ordered_json{{"schedule", checked.name},
                                           {"points", 1},

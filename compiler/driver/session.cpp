@@ -117,6 +117,8 @@ PointResult CheckPoint(const sema::CheckedSchedule& checked,
   CheckedPoint made;
   made.schedule = std::move(*expansion.schedule);
   if (!check::CheckSchedule(made.schedule, diag)) return result;
+  result.status = ir::CheckClockFits(costs, ir::CountOperations(made.schedule));
+  if (!result.status.ok()) return result;
   made.metrics = analysis::Simulate(made.schedule, costs);
   if (expectations) {
     made.expectations = expand::CheckExpectations(checked, point, made.schedule,
@@ -150,12 +152,20 @@ Result<bytecode::Module> LoadModule(Session& session) {
   return std::move(result.point->module);
 }
 
+// Whatever is simulated has to end before the simulator's clock does.
+Result<ir::Schedule> Simulable(const Session& session, ir::Schedule schedule) {
+  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  PP_RETURN_IF_ERROR(ir::CheckClockFits(costs, ir::CountOperations(schedule)));
+  return schedule;
+}
+
 Result<ir::Schedule> LoadCompute(Session& session) {
   const std::string& file = session.options.file;
   if (EndsWith(file, ".ppb") || EndsWith(file, ".ppasm")) {
     PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
     if (!check::CheckModule(module, session.diag)) return Fail(Diagnosed());
-    return LiftCompute(module);
+    PP_ASSIGN_OR_RETURN(ir::Schedule lifted, LiftCompute(module));
+    return Simulable(session, std::move(lifted));
   }
   PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
   expand::Expansion expansion =
@@ -167,7 +177,7 @@ Result<ir::Schedule> LoadCompute(Session& session) {
   if (!check::CheckSchedule(*expansion.schedule, session.diag)) {
     return Fail(Diagnosed());
   }
-  return std::move(*expansion.schedule);
+  return Simulable(session, std::move(*expansion.schedule));
 }
 
 }  // namespace pp::driver

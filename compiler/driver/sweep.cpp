@@ -79,9 +79,7 @@ void Record(SweepState& state, uint64_t index, PointResult& result,
     case PointOutcome::kAccepted:
       ++state.counts.accepted;
       state.counts.expectations += result.point->expectations;
-      for (const auto& program : result.point->schedule.programs) {
-        state.counts.operations += program.size();
-      }
+      state.counts.operations += ir::CountOperations(result.point->schedule);
       break;
     case PointOutcome::kRefused:
       ++state.counts.refused;

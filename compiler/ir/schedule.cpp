@@ -15,4 +15,10 @@ std::string Describe(const Schedule& schedule, Rank rank, const Op& op) {
   return name;
 }
 
+uint64_t CountOperations(const Schedule& schedule) {
+  uint64_t operations = 0;
+  for (const auto& program : schedule.programs) operations += program.size();
+  return operations;
+}
+
 }  // namespace pp::ir

@@ -66,4 +66,7 @@ struct Schedule {
 // left out where the rank holds one.
 std::string Describe(const Schedule& schedule, Rank rank, const Op& op);
 
+// Of all ranks together.
+uint64_t CountOperations(const Schedule& schedule);
+
 }  // namespace pp::ir
