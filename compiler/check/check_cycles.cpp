@@ -59,7 +59,8 @@ std::vector<Hop> HopsOf(const analysis::ScheduleGraph& graph,
     return std::pair(a.waiting.rank, a.waiting.position) <
            std::pair(b.waiting.rank, b.waiting.position);
   });
-  std::ranges::rotate(hops, lowest);
+  // Not ranges::rotate: Clang 14 cannot read that part of GCC 12's library.
+  std::rotate(hops.begin(), lowest, hops.end());
   return hops;
 }
 

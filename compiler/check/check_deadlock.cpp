@@ -63,7 +63,8 @@ class Explainer {
     std::ranges::reverse(hops);
     const auto lowest = std::ranges::min_element(
         hops, {}, [](const Hop& h) { return std::pair(h.rank, h.before.pc); });
-    std::ranges::rotate(hops, lowest);
+    // Not ranges::rotate: Clang 14 cannot read that part of GCC 12's library.
+    std::rotate(hops.begin(), lowest, hops.end());
     return hops;
   }
 
