@@ -17,7 +17,7 @@ namespace {
 using testing::SchedText;
 using testing::Values;
 
-constexpr uint32_t kMaxP = 8, kMaxM = 32;
+constexpr uint32_t kMaxP = 16, kMaxM = 64;
 
 SchedText Library(const std::string& name) {
   return SchedText(SchedText::FromPath{
@@ -95,10 +95,77 @@ TEST(Library, Interleaved) {
   }
 }
 
+TEST(Library, ZbH2) {
+  CheckGrid("zb_h2", testing::ZbH2,
+            [](uint32_t p, uint32_t m) { return m >= 2 * p - 1; });
+}
+
+TEST(Library, ZbV) {
+  CheckGrid("zb_v", testing::ZbV,
+            [](uint32_t p, uint32_t m) { return m >= 2 * p - 1; });
+}
+
+TEST(Library, BreadthFirst) {
+  SchedText sched = Library("breadth_first");
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = 1; m <= kMaxM; ++m) {
+      for (uint32_t v = 1; v <= 3; ++v) {
+        SCOPED_TRACE(fmt::format("P = {}, M = {}, v = {}", p, m, v));
+        CheckPoint(sched, {{"P", p}, {"M", m}, {"v", v}},
+                   testing::BreadthFirst(p, m, v), p > 1 ? 3 : 2);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Library, InterleavedZb) {
+  SchedText sched = Library("interleaved_zb");
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = p; m <= kMaxM; m += p) {
+      for (uint32_t v = 1; v <= 3; ++v) {
+        SCOPED_TRACE(fmt::format("P = {}, M = {}, v = {}", p, m, v));
+        CheckPoint(sched, {{"P", p}, {"M", m}, {"v", v}},
+                   testing::InterleavedZb(p, m, v), p > 1 ? 3 : 2);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Library, InterleavedGroups) {
+  SchedText sched = Library("interleaved_groups");
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = p; m <= kMaxM; m += 3) {
+      for (uint32_t n = p; n <= m; n += 1 + m / 16) {
+        if (m % n != 0 && m % n < p) continue;
+        SCOPED_TRACE(fmt::format("P = {}, M = {}, N = {}", p, m, n));
+        CheckPoint(sched, {{"P", p}, {"M", m}, {"v", 2}, {"N", n}},
+                   testing::InterleavedGroups(p, m, 2, n), p > 1 ? 3 : 2);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(Library, WhatIsNotAdmissibleIsRefused) {
   SchedText zb = Library("zb_h1"), interleaved = Library("interleaved");
   EXPECT_EQ(zb.Expand({{"P", 4}, {"M", 3}}).outcome, expand::Outcome::kRefused);
   EXPECT_EQ(interleaved.Expand({{"P", 4}, {"M", 6}}).outcome,
+            expand::Outcome::kRefused);
+  for (const char* name : {"zb_h2", "zb_v"}) {
+    EXPECT_EQ(Library(name).Expand({{"P", 4}, {"M", 6}}).outcome,
+              expand::Outcome::kRefused);
+  }
+  EXPECT_EQ(Library("interleaved_zb").Expand({{"P", 4}, {"M", 6}}).outcome,
+            expand::Outcome::kRefused);
+  SchedText groups = Library("interleaved_groups");
+  EXPECT_EQ(groups.Expand({{"P", 4}, {"M", 8}, {"N", 3}}).outcome,
+            expand::Outcome::kRefused);
+  EXPECT_EQ(groups.Expand({{"P", 4}, {"M", 13}, {"N", 5}}).outcome,
             expand::Outcome::kRefused);
 }
 

@@ -1,6 +1,7 @@
 #include "tests/support/op_lists.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pp::testing {
 
@@ -121,6 +122,120 @@ ir::Schedule ZbH1(uint32_t ranks, uint32_t micro_batches) {
       Add(s, r, OpKind::kW, w++);
     }
     while (w < micro_batches) Add(s, r, OpKind::kW, w++);
+  }
+  return s;
+}
+
+namespace {
+
+using ChunkAndMb = std::pair<uint32_t, uint32_t>;
+
+// Groups of `n` micro-batches, in each all chunks one after the other.
+std::vector<ChunkAndMb> InGroups(uint32_t micro_batches, uint32_t v, uint32_t n,
+                                 bool chunks_down) {
+  std::vector<ChunkAndMb> order;
+  for (uint32_t first = 0; first < micro_batches; first += n) {
+    const uint32_t end = std::min(first + n, micro_batches);
+    for (uint32_t c = 0; c < v; ++c) {
+      for (uint32_t m = first; m < end; ++m) {
+        order.push_back({chunks_down ? v - 1 - c : c, m});
+      }
+    }
+  }
+  return order;
+}
+
+// `warmup` forwards, then one forward and one backward in turn.
+void FillAndPair(ir::Schedule& s, uint32_t r, uint32_t warmup,
+                 const std::vector<ChunkAndMb>& f,
+                 const std::vector<ChunkAndMb>& b) {
+  for (size_t k = 0; k < f.size() + warmup; ++k) {
+    if (k < f.size()) Add(s, r, OpKind::kF, f[k].second, f[k].first);
+    if (k < warmup || k - warmup >= b.size()) continue;
+    Add(s, r, OpKind::kB, b[k - warmup].second, b[k - warmup].first);
+  }
+}
+
+// The same with the backward split, W following `delay` input gradients late.
+void FillAndSplit(ir::Schedule& s, uint32_t r, uint32_t warmup, uint32_t delay,
+                  const std::vector<ChunkAndMb>& f,
+                  const std::vector<ChunkAndMb>& b) {
+  for (size_t k = 0; k < warmup; ++k) {
+    Add(s, r, OpKind::kF, f[k].second, f[k].first);
+  }
+  for (size_t i = 0; i < b.size() + delay; ++i) {
+    const size_t k = i + warmup;
+    if (k < f.size()) Add(s, r, OpKind::kF, f[k].second, f[k].first);
+    if (i < b.size()) Add(s, r, OpKind::kI, b[i].second, b[i].first);
+    if (i < delay) continue;
+    Add(s, r, OpKind::kW, b[i - delay].second, b[i - delay].first);
+  }
+}
+
+}  // namespace
+
+ir::Schedule ZbH2(uint32_t ranks, uint32_t micro_batches) {
+  ir::Schedule s = LinearFrame(ranks, micro_batches);
+  const auto order = InGroups(micro_batches, 1, micro_batches, false);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    FillAndSplit(s, r, 2 * (ranks - 1 - r), 2 * r, order, order);
+  }
+  return s;
+}
+
+ir::Schedule InterleavedZb(uint32_t ranks, uint32_t micro_batches, uint32_t v) {
+  ir::Schedule s = LoopFrame(ranks, micro_batches, v);
+  const auto f = InGroups(micro_batches, v, ranks, false);
+  const auto b = InGroups(micro_batches, v, ranks, true);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    FillAndSplit(s, r, (v - 1) * ranks + ranks - 1 - r, r, f, b);
+  }
+  return s;
+}
+
+ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches) {
+  std::vector<std::vector<uint32_t>> chunks;
+  for (uint32_t r = 0; r < ranks; ++r) chunks.push_back({r, 2 * ranks - 1 - r});
+  ir::Schedule s = Frame(chunks, micro_batches);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    uint32_t f[2] = {}, i[2] = {}, w[2] = {};
+    const auto forward = [&](uint32_t c) { Add(s, r, OpKind::kF, f[c]++, c); };
+    const auto input = [&](uint32_t c) { Add(s, r, OpKind::kI, i[c]++, c); };
+    const auto weight = [&](uint32_t c) { Add(s, r, OpKind::kW, w[c]++, c); };
+    const auto both = [&](uint32_t c) { input(c), weight(c); };
+    while (f[0] < 2 * (ranks - r) - 1) forward(0);
+    while (f[1] < r) forward(1), forward(0);
+    while (f[1] < ranks) forward(1), both(1);
+    while (f[1] < micro_batches) {
+      if (f[0] < micro_batches) forward(0);
+      both(0), forward(1), both(1);
+    }
+    for (uint32_t k = 0; k < r; ++k) input(0), input(1);
+    while (i[0] < micro_batches) both(0);
+    while (w[1] < micro_batches) weight(1);
+    while (w[0] < micro_batches) weight(0);
+  }
+  return s;
+}
+
+ir::Schedule BreadthFirst(uint32_t ranks, uint32_t micro_batches, uint32_t v) {
+  ir::Schedule s = LoopFrame(ranks, micro_batches, v);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    FillAndPair(s, r, micro_batches * v,
+                InGroups(micro_batches, v, micro_batches, false),
+                InGroups(micro_batches, v, micro_batches, true));
+  }
+  return s;
+}
+
+ir::Schedule InterleavedGroups(uint32_t ranks, uint32_t micro_batches,
+                               uint32_t v, uint32_t n) {
+  ir::Schedule s = LoopFrame(ranks, micro_batches, v);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    const uint32_t warmup =
+        std::min(2 * (ranks - 1 - r) + (v - 1) * n, micro_batches * v);
+    FillAndPair(s, r, warmup, InGroups(micro_batches, v, n, false),
+                InGroups(micro_batches, v, n, true));
   }
   return s;
 }

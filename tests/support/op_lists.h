@@ -27,4 +27,13 @@ ir::Schedule OneFOneB(uint32_t ranks, uint32_t micro_batches,
 ir::Schedule Interleaved(uint32_t ranks, uint32_t micro_batches, uint32_t v);
 ir::Schedule ZbH1(uint32_t ranks, uint32_t micro_batches);  // M >= P
 
+ir::Schedule ZbH2(uint32_t ranks, uint32_t micro_batches);  // M >= 2P-1
+ir::Schedule InterleavedZb(uint32_t ranks, uint32_t micro_batches, uint32_t v);
+// PyTorch's loops; M >= 2P-1.
+ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches);
+ir::Schedule BreadthFirst(uint32_t ranks, uint32_t micro_batches, uint32_t v);
+// Groups of `n` micro-batches, the last one shorter.
+ir::Schedule InterleavedGroups(uint32_t ranks, uint32_t micro_batches,
+                               uint32_t v, uint32_t n);
+
 }  // namespace pp::testing
