@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "llvm/ADT/StringRef.h"
 #include "runtime/base/edit_distance.h"
 
 namespace pp::driver {
@@ -13,22 +14,31 @@ namespace {
 
 constexpr const char* kVersion = "ppc 0.1.0";
 
-// `name=value` of -D. CLI11 shows what the thrown error says.
-std::pair<std::string, int64_t> ParseDefine(const std::string& text) {
-  size_t equals = text.find('=');
+// CLI11 shows what the thrown error says. Its own reading of integers takes
+// one that does not fit for the largest that does.
+int64_t ParseInteger(const char* flag, llvm::StringRef text) {
   int64_t value = 0;
-  if (equals == std::string::npos || equals == 0 ||
-      !CLI::detail::lexical_cast(text.substr(equals + 1), value)) {
-    throw CLI::ValidationError("-D",
-                               fmt::format("`{}` is not name=INTEGER", text));
+  if (text.getAsInteger(10, value)) {
+    throw CLI::ValidationError(
+        flag, fmt::format("`{}` is no integer of 64 bits", text.str()));
   }
-  return {text.substr(0, equals), value};
+  return value;
+}
+
+// `name=value` of -D.
+std::pair<std::string, int64_t> ParseDefine(llvm::StringRef text) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || !text.contains('=')) {
+    throw CLI::ValidationError(
+        "-D", fmt::format("`{}` is not name=INTEGER", text.str()));
+  }
+  return {name.str(), ParseInteger("-D", value)};
 }
 
 // Collects what CLI11 parses before it becomes Options.
 struct Raw {
   Options options;
-  std::optional<int64_t> ranks, micro_batches;
+  std::optional<std::string> ranks, micro_batches;
   std::vector<std::string> defines;
   std::string diagnostics = "text";
 };
@@ -153,8 +163,12 @@ Status CheckCommandWord(int argc, const char* const* argv) {
 
 void Finish(Raw& raw) {
   Options& options = raw.options;
-  if (raw.ranks) options.values.emplace_back("P", *raw.ranks);
-  if (raw.micro_batches) options.values.emplace_back("M", *raw.micro_batches);
+  if (raw.ranks) {
+    options.values.emplace_back("P", ParseInteger("-P", *raw.ranks));
+  }
+  if (raw.micro_batches) {
+    options.values.emplace_back("M", ParseInteger("-M", *raw.micro_batches));
+  }
   for (const std::string& define : raw.defines) {
     options.values.push_back(ParseDefine(define));
   }

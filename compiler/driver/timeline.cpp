@@ -50,14 +50,35 @@ std::string Paint(const std::string& text, ir::OpKind kind, bool colour) {
                      text);
 }
 
+// How time becomes columns: `columns` of them for `ticks` of time.
 struct Scale {
-  Ticks ticks_per_column = 1;
+  Ticks ticks = 1;
+  Ticks columns = 1;
   bool labels = false;  // every label fits its piece
   Ticks makespan = 0;
+
+  size_t At(Ticks time) const {
+    return static_cast<size_t>(time / ticks * columns +
+                               time % ticks * columns / ticks);
+  }
 };
 
-// Columns per tick so that every piece starts and ends on a column and holds
-// its label, if the row then fits; else the row is squeezed to fit.
+// The most columns that the label of any piece asks for, per unit of time.
+Ticks ColumnsForLabels(const std::vector<std::vector<Piece>>& rows,
+                       Ticks unit) {
+  Ticks wanted = 1;
+  for (const auto& row : rows) {
+    for (const Piece& piece : row) {
+      const Ticks units = (piece.end - piece.begin) / unit;
+      const auto label = static_cast<Ticks>(piece.label.size()) + 1;
+      wanted = std::max(wanted, (label + units - 1) / units);
+    }
+  }
+  return wanted;
+}
+
+// Whole columns for the largest unit of which all times are multiples: as many
+// as the labels need, or as fit; else the row is squeezed.
 Scale Fit(const std::vector<std::vector<Piece>>& rows, size_t columns) {
   Scale scale;
   Ticks unit = 0;
@@ -68,51 +89,44 @@ Scale Fit(const std::vector<std::vector<Piece>>& rows, size_t columns) {
     }
   }
   if (unit == 0) return scale;
-  size_t width = 1;  // columns per unit
-  for (const auto& row : rows) {
-    for (const Piece& piece : row) {
-      auto units = static_cast<size_t>((piece.end - piece.begin) / unit);
-      width = std::max(width, (piece.label.size() + 1 + units - 1) / units);
-    }
-  }
-  auto total = static_cast<size_t>(scale.makespan / unit);
-  scale.labels = total * width <= columns;
-  scale.ticks_per_column =
-      scale.labels ? std::max<Ticks>(1, unit / static_cast<Ticks>(width))
-                   : scale.makespan / static_cast<Ticks>(columns) + 1;
-  if (scale.labels && unit % static_cast<Ticks>(width) != 0) {
-    scale.ticks_per_column = unit / static_cast<Ticks>(width);
+  const Ticks wanted = ColumnsForLabels(rows, unit);
+  const Ticks fitting = static_cast<Ticks>(columns) / (scale.makespan / unit);
+  scale.labels = wanted <= fitting;
+  if (fitting > 0) {
+    scale.ticks = unit;
+    scale.columns = scale.labels ? wanted : fitting;
+  } else {
+    scale.ticks = scale.makespan / static_cast<Ticks>(columns) + 1;
   }
   return scale;
 }
 
 std::string LabelledRow(const std::vector<Piece>& row, const Scale& scale,
                         bool colour) {
+  const char idle = colour ? ' ' : '.';
   std::string text;
   size_t column = 0;
-  auto at = [&](Ticks t) {
-    return static_cast<size_t>((t + scale.ticks_per_column / 2) /
-                               scale.ticks_per_column);
-  };
   for (const Piece& piece : row) {
-    for (; column < at(piece.begin); ++column) text += colour ? " " : ".";
+    text.append(scale.At(piece.begin) - column, idle);
     std::string body = piece.label;
-    body.resize(std::max(at(piece.end) - column, size_t{1}),
+    body.resize(scale.At(piece.end) - scale.At(piece.begin),
                 colour ? ' ' : '-');
-    column += body.size();
     if (!colour) body.back() = ' ';
     text += Paint(body, piece.kind, colour);
+    column = scale.At(piece.end);
   }
-  for (; column < at(scale.makespan); ++column) text += colour ? " " : ".";
+  text.append(scale.At(scale.makespan) - column, idle);
   return text;
 }
 
-std::string SqueezedRow(const std::vector<Piece>& row, const Scale& scale,
-                        bool colour) {
+// One letter a column, of the operation in the middle of its time.
+std::string LetterRow(const std::vector<Piece>& row, const Scale& scale,
+                      bool colour) {
   std::string text;
   auto piece = row.begin();
-  for (Ticks from = 0; from < scale.makespan; from += scale.ticks_per_column) {
-    Ticks middle = from + scale.ticks_per_column / 2;
+  const Ticks columns = static_cast<Ticks>(scale.At(scale.makespan - 1)) + 1;
+  for (Ticks column = 0; column < columns; ++column) {
+    const Ticks middle = (2 * column + 1) * scale.ticks / (2 * scale.columns);
     while (piece != row.end() && piece->end <= middle) ++piece;
     if (piece == row.end() || piece->begin > middle) {
       text += '.';
@@ -138,14 +152,13 @@ std::string TerminalTimeline(const ir::Schedule& schedule,
   Scale scale = Fit(rows, columns);
   std::string text;
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
-    text +=
-        fmt::format("{:>5} |{}|\n", fmt::format("r{}", r),
-                    scale.labels ? LabelledRow(rows[r], scale, style.colour)
-                                 : SqueezedRow(rows[r], scale, style.colour));
+    text += fmt::format("{:>5} |{}|\n", fmt::format("r{}", r),
+                        scale.labels ? LabelledRow(rows[r], scale, style.colour)
+                                     : LetterRow(rows[r], scale, style.colour));
   }
-  text += fmt::format(
-      "one column = {} of cost{}\n", ir::PrintTicks(scale.ticks_per_column),
-      scale.labels ? "" : "; a letter fills most of its column, `.` is idle");
+  text +=
+      fmt::format("{} column{} = {} of cost; `.` is idle\n", scale.columns,
+                  scale.columns == 1 ? "" : "s", ir::PrintTicks(scale.ticks));
   return text;
 }
 

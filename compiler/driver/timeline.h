@@ -15,9 +15,9 @@ struct TerminalStyle {
   size_t columns = 100;  // of the terminal
 };
 
-// One row a rank. Where it fits, each operation shows its letter and
-// micro-batch; else one character is a slice of time and shows the letter of
-// the operation that fills most of it, `.` for idle.
+// One row a rank, idle time as `.`. Where it fits, each operation shows its
+// letter, chunk and micro-batch; else each column shows the letter of the
+// operation in the middle of its slice of time.
 std::string TerminalTimeline(const ir::Schedule& schedule,
                              const analysis::Timeline& timeline,
                              const ir::CostModel& costs,

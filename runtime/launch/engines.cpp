@@ -62,7 +62,7 @@ Result<std::unique_ptr<engine::EngineFactory>> OpenPlugin(
 
 const std::vector<ModelRow>& AllModels() {
   static const std::vector<ModelRow> rows = {
-    {"synthetic", "work of a given duration, no mathematics", false},
+      {"synthetic", "work of a given duration, no mathematics", false},
 #define PP_MODEL(name, Maker, default_batch, help) {name, help, true},
 #include "runtime/models/models.def"
   };

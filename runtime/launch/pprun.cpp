@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "runtime/base/file_io.h"
 #include "runtime/bytecode/reader.h"
@@ -72,7 +73,11 @@ RunOptions RunOptionsOf(const Options& options, Progress* progress) {
 int Conclude(const bytecode::Module& module, const Options& options,
              const RunResult& result) {
   const RunSummary summary = SummarizeRun(module, result);
-  fmt::print("{}", ReportTable(module, result, summary));
+  // Timed work waits without a core; a model's does not.
+  const uint32_t cores = options.engine.model == "synthetic"
+                             ? 0
+                             : std::thread::hardware_concurrency();
+  fmt::print("{}", ReportTable(module, result, summary, cores));
   std::fflush(stdout);
   const Status run = CheckGradients(result);
   int code = run.ok() ? 0 : Failed(run);

@@ -69,6 +69,15 @@ std::string Bubbles(const bytecode::Facts& facts, const RunSummary& summary) {
                 trace::kBubbleLongestStageMeaning);
 }
 
+std::string SharedCores(uint32_t ranks, uint32_t cores) {
+  if (cores == 0 || ranks <= cores) return "";
+  return fmt::format(
+      "note: {} ranks share {} core{}; a rank that waits for a core counts as "
+      "busy or idle\n      by where it waits, so the measured bubble is not "
+      "the schedule's alone\n",
+      ranks, cores, cores == 1 ? "" : "s");
+}
+
 std::string Mismatches(const RunSummary& summary) {
   std::string text;
   for (const uint32_t r : summary.peak_mismatches) {
@@ -101,10 +110,11 @@ std::string Gradients(const GradientCheck& check) {
 }  // namespace
 
 std::string ReportTable(const bytecode::Module& module, const RunResult& result,
-                        const RunSummary& summary) {
+                        const RunSummary& summary, uint32_t cores) {
   if (result.steps.empty()) return "";
   std::string text = Head(module, result, summary) + Ranks(module, summary) +
-                     Bubbles(module.facts, summary) + Mismatches(summary);
+                     Bubbles(module.facts, summary) +
+                     SharedCores(module.ranks(), cores) + Mismatches(summary);
   if (result.gradients) text += Gradients(*result.gradients);
   return text;
 }

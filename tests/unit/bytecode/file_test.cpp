@@ -203,7 +203,7 @@ TEST(LoadFile, NamesTheFile) {
   ASSERT_TRUE(WriteTextFile(path, "").ok());
   EXPECT_EQ(LoadFile(path).error().message(), path + ": the file is empty");
   std::filesystem::remove(path);
-  EXPECT_EQ(LoadFile(path).error().code(), StatusCode::kMachine);
+  EXPECT_EQ(LoadFile(path).error().code(), StatusCode::kInput);
 }
 
 }  // namespace

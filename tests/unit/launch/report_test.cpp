@@ -126,6 +126,18 @@ TEST(Report, ChunksCountAsTheirShareOfAStage) {
   EXPECT_EQ(StageUnitsPerChunk(module), 0.5);
 }
 
+TEST(Report, RanksThatShareCoresAreSaid) {
+  const auto module = test::GPipe(2, 4);
+  const RunResult result = SomeResult();
+  const auto says_shared = [&](uint32_t cores) {
+    return ReportTable(module, result, SummarizeRun(module, result), cores)
+               .find("2 ranks share 1 core;") != std::string::npos;
+  };
+  EXPECT_TRUE(says_shared(1));
+  EXPECT_FALSE(says_shared(2));
+  EXPECT_FALSE(says_shared(0));
+}
+
 TEST(Report, TheTableNamesEachConvention) {
   const auto module = test::GPipe(2, 4);
   const RunResult result = SomeResult();

@@ -124,7 +124,7 @@ TEST(LowerProperty, PublishedSchedules) {
         ASSERT_NO_FATAL_FAILURE(Check(GPipe(P, M), costs));
         ASSERT_NO_FATAL_FAILURE(Check(OneFOneB(P, M), costs));
         ASSERT_NO_FATAL_FAILURE(Check(OneFOneB(P, M, /*eager=*/true), costs));
-        ASSERT_NO_FATAL_FAILURE(Check(BreadthFirst(P, M, 3), costs));
+        ASSERT_NO_FATAL_FAILURE(Check(BreadthFirstBackwards(P, M, 3), costs));
         if (M >= P) {
           ASSERT_NO_FATAL_FAILURE(Check(ZbH1(P, M), costs));
         }

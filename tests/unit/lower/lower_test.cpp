@@ -281,7 +281,8 @@ uint32_t ReceiveSlots(const ir::Schedule& schedule, const Options& options) {
 TEST(Lower, ReceiveSlotsKeepToTheirNumber) {
   for (const ir::Schedule& schedule :
        {testing::GPipe(4, 8), testing::OneFOneB(4, 8), testing::ZbH1(4, 8),
-        testing::Interleaved(4, 8, 2), testing::BreadthFirst(4, 8, 2)}) {
+        testing::Interleaved(4, 8, 2),
+        testing::BreadthFirstBackwards(4, 8, 2)}) {
     EXPECT_EQ(ReceiveSlots(schedule, kOneSlot), 1u);
     EXPECT_LE(ReceiveSlots(schedule, {}), 2u);
   }
@@ -399,7 +400,7 @@ TEST(LowerErrors, MoreThanBytecodeCanName) {
   deep.micro_batches = 4'000'000'000;
   EXPECT_NE(ErrorOf(deep).find("can be lowered"), std::string::npos);
   constexpr uint32_t kAlive = 70'000;  // slots, all at once
-  const ir::Schedule slots = testing::BreadthFirst(1, kAlive, 2);
+  const ir::Schedule slots = testing::BreadthFirstBackwards(1, kAlive, 2);
   EXPECT_NE(ErrorOf(slots).find("70000 boundary tensors alive at once"),
             std::string::npos);
 }

@@ -9,7 +9,7 @@ namespace pp::testing {
 
 using ir::OpKind;
 
-ir::Schedule BreadthFirst(uint32_t P, uint32_t M, uint32_t v) {
+ir::Schedule BreadthFirstBackwards(uint32_t P, uint32_t M, uint32_t v) {
   ir::Schedule result = LoopFrame(P, M, v);
   for (uint32_t r = 0; r < P; ++r) {
     for (uint32_t c = 0; c < v; ++c) {

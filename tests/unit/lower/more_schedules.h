@@ -1,5 +1,5 @@
-// Schedules beside those of tests/support: breadth-first, and random ones
-// with random placements and costs.
+// Schedules beside those of tests/support: breadth-first as PyTorch drains it,
+// and random ones with random placements and costs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace pp::testing {
 
 // Lamy-Poirier 2023, backward from the last chunk and micro-batch.
-ir::Schedule BreadthFirst(uint32_t P, uint32_t M, uint32_t v);
+ir::Schedule BreadthFirstBackwards(uint32_t P, uint32_t M, uint32_t v);
 
 // Any stage on any rank; each (stage, micro-batch) with B or with I and W; the
 // programs are the projection of one random topological order, so acyclic.
