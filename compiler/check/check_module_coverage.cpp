@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "compiler/analysis/compute_ref.h"
 #include "compiler/check/checks.h"
 #include "compiler/check/coverage.h"
 #include "compiler/check/module_where.h"
@@ -13,47 +14,10 @@
 namespace pp::check {
 namespace {
 
+using analysis::ComputeOf;
 using bytecode::Instr;
 using bytecode::Module;
 using bytecode::Opcode;
-
-struct ComputeRef {
-  ir::OpKind kind;
-  uint32_t chunk;
-  uint32_t mb;
-};
-
-std::optional<ir::OpKind> KindOf(Opcode op) {
-  switch (op) {
-    case Opcode::kForward:
-      return ir::OpKind::kF;
-    case Opcode::kBackward:
-      return ir::OpKind::kB;
-    case Opcode::kBackwardInput:
-      return ir::OpKind::kI;
-    case Opcode::kBackwardWeight:
-      return ir::OpKind::kW;
-    case Opcode::kSend:
-    case Opcode::kRecv:
-    case Opcode::kWait:
-    case Opcode::kFree:
-    case Opcode::kGroupBegin:
-    case Opcode::kGroupEnd:
-    case Opcode::kScale:
-    case Opcode::kReduce:
-    case Opcode::kUpdate:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// All compute instructions begin with chunk and micro-batch.
-std::optional<ComputeRef> ComputeOf(const Instr& instr) {
-  const auto kind = KindOf(instr.op);
-  if (!kind) return std::nullopt;
-  const auto i = bytecode::op::Forward::Of(instr);
-  return ComputeRef{*kind, i.chunk.value, i.mb.value};
-}
 
 // First and last instruction on the finding's first rank that run it; of
 // those for its first micro-batch unless it is missing.

@@ -3,37 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+
+#include "compiler/analysis/compute_ref.h"
 
 namespace pp::driver {
 namespace {
-
-using bytecode::Instr;
-using bytecode::Opcode;
-
-std::optional<ir::OpKind> KindOf(Opcode op) {
-  switch (op) {
-    case Opcode::kForward:
-      return ir::OpKind::kF;
-    case Opcode::kBackward:
-      return ir::OpKind::kB;
-    case Opcode::kBackwardInput:
-      return ir::OpKind::kI;
-    case Opcode::kBackwardWeight:
-      return ir::OpKind::kW;
-    case Opcode::kSend:
-    case Opcode::kRecv:
-    case Opcode::kWait:
-    case Opcode::kFree:
-    case Opcode::kGroupBegin:
-    case Opcode::kGroupEnd:
-    case Opcode::kScale:
-    case Opcode::kReduce:
-    case Opcode::kUpdate:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
 
 Status LiftPlacement(const bytecode::Module& module, ir::Placement& placement) {
   constexpr uint32_t kNowhere = 0xFFFFFFFF;
@@ -64,12 +38,10 @@ Status LiftPlacement(const bytecode::Module& module, ir::Placement& placement) {
 std::vector<ir::Op> LiftProgram(const bytecode::RankProgram& program) {
   std::vector<ir::Op> ops;
   for (size_t pc = 0; pc < program.code.size(); ++pc) {
-    const Instr& instr = program.code[pc];
-    std::optional<ir::OpKind> kind = KindOf(instr.op);
-    if (!kind) continue;
-    // Chunk and micro-batch are the first two operands of every one of them.
-    const auto work = bytecode::op::BackwardWeight::Of(instr);
-    ir::Op op{*kind, static_cast<uint16_t>(work.chunk.value), work.mb.value};
+    const auto compute = analysis::ComputeOf(program.code[pc]);
+    if (!compute) continue;
+    ir::Op op{compute->kind, static_cast<uint16_t>(compute->chunk),
+              compute->mb};
     if (!program.debug.empty()) {
       op.site = program.debug[pc].site;
       op.iteration = program.debug[pc].iteration;
