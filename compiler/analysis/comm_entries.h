@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/analysis/comm_match.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace pp::analysis {
 
@@ -15,7 +16,7 @@ struct Entry {
   Rank rank;
   Pc begin;  // GROUP_BEGIN, or the SEND or RECV itself
   Pc end;    // GROUP_END, or the same
-  std::vector<uint32_t> transfers;
+  llvm::SmallVector<uint32_t, 2> transfers;
   uint32_t component = 0;  // entries with the same number start together
 };
 

@@ -1,5 +1,7 @@
 #include "compiler/analysis/comm_match.h"
 
+#include <array>
+
 #include "llvm/ADT/DenseMap.h"
 
 namespace pp::analysis {
@@ -43,16 +45,31 @@ class Matcher {
     }
   }
 
+  // A rank talks to few others: the channels looked up last, by lane and
+  // direction, are nearly always those looked up next.
   Channel& ChannelOf(Rank from, Rank to, LaneId lane) {
     const uint64_t key =
         uint64_t{from.value} << 40 | uint64_t{to.value} << 16 | lane.value;
+    Recent& recent =
+        recent_[(lane.value * 4 + to.value * 2 + from.value) % recent_.size()];
+    if (recent.key != key) recent = {key, Find(key, from, to, lane)};
+    return match_.channels[recent.number];
+  }
+
+  uint32_t Find(uint64_t key, Rank from, Rank to, LaneId lane) {
     const auto [found, fresh] =
         index_.try_emplace(key, static_cast<uint32_t>(match_.channels.size()));
     if (fresh) match_.channels.push_back({from, to, lane, {}, {}});
-    return match_.channels[found->second];
+    return found->second;
   }
 
+  struct Recent {
+    uint64_t key = ~uint64_t{0};  // no channel's
+    uint32_t number = 0;
+  };
+
   const bytecode::Module& module_;
+  std::array<Recent, 16> recent_;
   CommMatch match_;
   llvm::DenseMap<uint64_t, uint32_t> index_;
 };

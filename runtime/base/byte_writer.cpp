@@ -3,8 +3,10 @@
 namespace pp {
 
 void ByteWriter::AppendWord(uint64_t value, size_t bytes) {
+  const size_t at = bytes_.size();
+  bytes_.resize(at + bytes);
   for (size_t i = 0; i < bytes; ++i) {
-    bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+    bytes_[at + i] = static_cast<std::byte>(value >> (8 * i));
   }
 }
 

@@ -55,6 +55,9 @@ class ByteWriter {
     bytes_.insert(bytes_.end(), data.begin(), data.end());
   }
 
+  // Room for `size` bytes more.
+  void Reserve(size_t size) { bytes_.reserve(bytes_.size() + size); }
+
   // Zeros until the size is a multiple of `alignment`.
   void Pad(size_t alignment);
 

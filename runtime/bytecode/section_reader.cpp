@@ -23,16 +23,37 @@ void ReadGroup(ByteReader& in, Group& group) {
   for (Rank& rank : group.ranks) rank = Rank{in.U32("group: rank")};
 }
 
-void ReadCode(ByteReader& in, std::vector<Instr>& code) {
-  for (size_t pc = 0; pc < code.size() && in.ok(); ++pc) {
-    const auto bytes = in.Bytes(kInstrBytes, "instruction");
-    if (!in.ok()) return;
+// The two arrays that make up nearly all of a file are taken whole: a bounds
+// check for each of their fields costs more than the fields.
+void ReadCode(ByteReader& in, size_t count, std::vector<Instr>& code) {
+  auto bytes = in.Bytes(count * kInstrBytes, "instructions");
+  if (!in.ok()) return;
+  code.reserve(count);
+  for (size_t pc = 0; pc < count; ++pc) {
     const Result<Instr> instr = Decode(bytes.first<kInstrBytes>());
     if (!instr) {
       in.Fail(fmt::format("pc {}: {}", pc, instr.error().message()));
       return;
     }
-    code[pc] = *instr;
+    code.push_back(*instr);
+    bytes = bytes.subspan(kInstrBytes);
+  }
+}
+
+uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < sizeof(value); ++i) {
+    value |= static_cast<uint32_t>(bytes[at + i]) << (8 * i);
+  }
+  return value;
+}
+
+void ReadDebug(ByteReader& in, size_t count, std::vector<DebugEntry>& debug) {
+  const auto bytes = in.Bytes(count * kDebugBytes, "debug entries");
+  if (!in.ok()) return;
+  debug.reserve(count);
+  for (size_t at = 0; at < bytes.size(); at += kDebugBytes) {
+    debug.push_back({WordAt(bytes, at), WordAt(bytes, at + 4)});
   }
 }
 
@@ -82,14 +103,9 @@ void ReadRankFields(ByteReader& in, RankProgram& program) {
     if (in.U32("head") != 0) in.Fail("unused bytes of the head are not zero");
   }
   if (!in.Fits(instructions, kInstrBytes, "instructions")) return;
-  program.code.resize(instructions);
-  ReadCode(in, program.code);
+  ReadCode(in, instructions, program.code);
   if (!in.Fits(debug, kDebugBytes, "debug entries")) return;
-  program.debug.resize(debug);
-  for (DebugEntry& entry : program.debug) {
-    entry.site = in.U32("debug: site");
-    entry.iteration = in.U32("debug: iteration");
-  }
+  ReadDebug(in, debug, program.debug);
   if (!in.Fits(chunks, kChunkBytes, "chunks")) return;
   program.chunks.resize(chunks);
   for (ChunkInfo& chunk : program.chunks) {

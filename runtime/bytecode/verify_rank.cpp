@@ -3,10 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "runtime/bytecode/text.h"
 
 namespace pp::bytecode::internal {
 namespace {
+
+constexpr size_t kOperandKinds = 1  // kNone
+#define PP_OPERAND(...) +1
+#include "runtime/bytecode/operand_kinds.def"
+    ;
 
 // Values v < bound are in range, as operand_kinds.def says.
 uint64_t Bound(OperandKind kind, const Module& module,
@@ -61,12 +68,27 @@ std::string OperandFault(const Module& module, const RankProgram& program,
                      operand.name, value, bound - 1);
 }
 
-Status CheckBounds(const Module& module, Rank rank, size_t pc) {
+// The bounds of all kinds for one rank: nearly all operands are in range, and
+// one compare says so. kNoSlot is above every bound of a slot.
+using Bounds = std::array<uint64_t, kOperandKinds>;
+
+Bounds BoundsOf(const Module& module, const RankProgram& program) {
+  Bounds bounds{};
+  for (size_t kind = 0; kind < bounds.size(); ++kind) {
+    bounds[kind] = Bound(static_cast<OperandKind>(kind), module, program);
+  }
+  return bounds;
+}
+
+Status CheckBounds(const Module& module, const Bounds& bounds, Rank rank,
+                   size_t pc) {
   const RankProgram& program = module.programs[rank.value];
   const Instr& instr = program.code[pc];
   const OpInfo* info = FindOp(static_cast<uint8_t>(instr.op));
   if (info == nullptr) return InstrError(module, rank, pc, "no such opcode");
   for (size_t i = 0; i < kMaxOperands; ++i) {
+    const auto kind = static_cast<size_t>(info->operands[i].kind);
+    if (instr.operand[i] < bounds[kind]) continue;
     const std::string fault =
         OperandFault(module, program, info->operands[i], instr.operand[i]);
     if (!fault.empty()) return InstrError(module, rank, pc, fault);
@@ -146,8 +168,9 @@ Status VerifyRank(const Module& module, Rank rank) {
   const RankProgram& program = module.programs[rank.value];
   PP_RETURN_IF_ERROR(CheckRankTables(module, program)
                          .WithContext(fmt::format("rank {}", rank.value)));
+  const Bounds bounds = BoundsOf(module, program);
   for (size_t pc = 0; pc < program.code.size(); ++pc) {
-    PP_RETURN_IF_ERROR(CheckBounds(module, rank, pc));
+    PP_RETURN_IF_ERROR(CheckBounds(module, bounds, rank, pc));
   }
   return VerifyStates(module, rank);
 }

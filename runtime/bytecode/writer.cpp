@@ -142,6 +142,10 @@ Status SectionWriter::Rank(const RankProgram& program) {
   PP_RETURN_IF_ERROR(Count("instructions", program.code.size()));
   PP_RETURN_IF_ERROR(Count("debug entries", program.debug.size()));
   out_.Pad(format::kRankHeadBytes);
+  out_.Reserve(program.code.size() * kInstrBytes +
+               program.debug.size() * format::kDebugBytes +
+               program.chunks.size() * format::kChunkBytes +
+               format::kSectionAlignment);
   PP_RETURN_IF_ERROR(Code(program));
   for (size_t pc = 0; pc < program.debug.size(); ++pc) {
     const DebugEntry& entry = program.debug[pc];
@@ -237,7 +241,7 @@ void AppendNotes(Notes& notes, const Section& section, size_t offset) {
 }  // namespace
 
 Result<std::vector<std::byte>> Write(const Module& module, Notes* notes) {
-  PP_ASSIGN_OR_RETURN(const std::vector<Section> sections,
+  PP_ASSIGN_OR_RETURN(std::vector<Section> sections,
                       MakeSections(module, notes != nullptr));
   uint64_t file_size = format::kHeaderBytes +
                        format::kSectionEntryBytes * uint64_t{sections.size()};
@@ -249,9 +253,10 @@ Result<std::vector<std::byte>> Write(const Module& module, Notes* notes) {
   out.PatchU32(format::kHeaderCrcOffset, Crc32(out.bytes()));
   std::vector<std::byte> bytes = std::move(out).Take();
   bytes.reserve(file_size);
-  for (const Section& section : sections) {
+  for (Section& section : sections) {
     if (notes != nullptr) AppendNotes(*notes, section, bytes.size());
     bytes.insert(bytes.end(), section.bytes.begin(), section.bytes.end());
+    section.bytes = {};  // the file is not held twice
   }
   return bytes;
 }
