@@ -39,6 +39,10 @@ OP_B : 'B' ;
 OP_I : 'I' ;
 OP_W : 'W' ;
 
+// Costs and sizes have a notation of their own (compiler/ir/cost_text.h), and
+// so are one token with what stands between their braces.
+QUANTITIES : ('cost' | 'mem') [ \t\r\n]* '{' ~[{}]* '}' ;
+
 // Kept free for what the language will get: no names.
 RESERVED
   : 'cost' | 'mem' | 'weights' | 'slots' | 'table' | 'bidir' | 'wave'

@@ -36,6 +36,7 @@ item
   | phaseStmt
   | macroDecl
   | expectDecl
+  | quantitiesDecl
   | SEMI
   ;
 
@@ -63,6 +64,8 @@ walkDecl : WALK opLetter BY LPAREN expr (COMMA expr)* RPAREN ;
 rankDecl : RANK expr range? block ;
 
 expectDecl : EXPECT expr (WHEN expr)? ;
+
+quantitiesDecl : QUANTITIES ;
 
 // ---- Statements ----
 block : LBRACE stmt* RBRACE ;

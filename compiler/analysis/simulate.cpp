@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "compiler/analysis/in_order.h"
 #include "compiler/analysis/liveness.h"
@@ -25,14 +26,16 @@ Ticks Add(Ticks a, Ticks b) {
 
 class Simulation {
  public:
+  // `now`: when each rank is free to begin.
   Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
-             Timeline* timeline)
+             std::vector<Ticks> now, Timeline* timeline)
       : schedule_(schedule),
         costs_(costs),
         timeline_(timeline),
         forward_end_(Cells(), kNotYet),
         backward_end_(Cells(), kNotYet),
-        now_(schedule.programs.size(), 0) {
+        now_(std::move(now)),
+        messages_(size_t{2} * schedule.placement.stages) {
     metrics_.ranks.resize(schedule.programs.size());
     if (!timeline_) return;
     timeline_->start.clear();
@@ -41,10 +44,16 @@ class Simulation {
     }
   }
 
-  ir::Metrics Run() {
+  // When each rank ended.
+  std::vector<Ticks> RunOrder() {
     RunInOrder(schedule_, [this](Rank rank, size_t position) {
       return TryRun(rank, position);
     });
+    return std::move(now_);
+  }
+
+  ir::Metrics Run() {
+    RunOrder();
     const auto peaks = PeakActivations(schedule_);
     for (size_t r = 0; r < peaks.size(); ++r) {
       metrics_.ranks[r].peak_activations = peaks[r];
@@ -68,7 +77,9 @@ class Simulation {
     const auto& ends = need->forward ? forward_end_ : backward_end_;
     const Ticks end = ends[Cell(need->stage, op.mb)];
     const bool local = schedule_.placement.home[need->stage].rank == rank;
-    return end == kNotYet || local ? end : Add(end, costs_.comm);
+    if (end == kNotYet || local) return end;
+    return Add(
+        end, costs_.Transfer(schedule_.placement.home[need->stage].rank, rank));
   }
 
   bool TryRun(Rank rank, size_t position) {
@@ -77,7 +88,7 @@ class Simulation {
     const Ticks input = InputAt(rank, stage, op);
     if (input == kNotYet) return false;
     const Ticks start = std::max(now_[rank.value], input);
-    const Ticks end = Add(start, costs_.Of(op.kind));
+    const Ticks end = Add(start, costs_.Of(stage, op.kind));
     now_[rank.value] = end;
     if (op.kind == OpKind::kF) forward_end_[Cell(stage, op.mb)] = end;
     if (op.kind == OpKind::kB || op.kind == OpKind::kI) {
@@ -98,18 +109,23 @@ class Simulation {
 
   void CountMessage(Rank rank, uint32_t stage, OpKind kind) {
     const auto reader = ReaderOf(schedule_, stage, kind);
-    if (!reader || schedule_.placement.home[*reader].rank == rank) return;
+    if (!reader) return;
+    const Rank to = schedule_.placement.home[*reader].rank;
+    if (to == rank) return;
     ++metrics_.ranks[rank.value].messages_sent;
+    ++messages_[2 * stage + (kind == OpKind::kF ? 0 : 1)];
     ++metrics_.messages;
   }
 
   void Summarize();
+  void SumEdges();
 
   const ir::Schedule& schedule_;
   const ir::CostModel& costs_;
   Timeline* timeline_;
   std::vector<Ticks> forward_end_, backward_end_;  // by (stage, micro-batch)
   std::vector<Ticks> now_;                         // by rank
+  std::vector<uint64_t> messages_;  // by stage that sends: forward, backward
   ir::Metrics metrics_;
 };
 
@@ -119,6 +135,7 @@ void Simulation::Summarize() {
   Ticks longest = 0;
   Ticks work = 0;
   double busy = 0;
+  SumEdges();
   for (size_t r = 0; r < metrics_.ranks.size(); ++r) {
     const ir::RankMetrics& rank = metrics_.ranks[r];
     if (schedule_.programs[r].empty()) continue;
@@ -130,6 +147,7 @@ void Simulation::Summarize() {
   }
   if (busy == 0) return;  // no operation at all
   metrics_.makespan = last - first;
+  metrics_.work = work;
   for (const ir::RankMetrics& rank : metrics_.ranks) {
     metrics_.bubble = std::max(metrics_.bubble, metrics_.makespan - rank.busy);
   }
@@ -141,11 +159,61 @@ void Simulation::Summarize() {
       static_cast<double>(longest - work) / static_cast<double>(longest);
 }
 
+void Simulation::SumEdges() {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> edges;
+  const auto& home = schedule_.placement.home;
+  for (uint32_t s = 0; s < schedule_.placement.stages; ++s) {
+    if (messages_[2 * s] > 0) {
+      edges[{home[s].rank.value, home[s + 1].rank.value}] += messages_[2 * s];
+    }
+    if (messages_[2 * s + 1] > 0) {
+      edges[{home[s].rank.value, home[s - 1].rank.value}] +=
+          messages_[2 * s + 1];
+    }
+  }
+  for (const auto& [ends, messages] : edges) {
+    metrics_.edges.push_back({ends.first, ends.second, messages});
+  }
+}
+
+std::vector<Ticks> Begin(const ir::Schedule& schedule) {
+  return std::vector<Ticks>(schedule.programs.size(), Ticks{0});
+}
+
+// Of the ranks that run anything.
+Ticks FirstEnd(const ir::Schedule& schedule, const std::vector<Ticks>& ends) {
+  Ticks first = std::numeric_limits<Ticks>::max();
+  for (size_t r = 0; r < ends.size(); ++r) {
+    if (!schedule.programs[r].empty()) first = std::min(first, ends[r]);
+  }
+  return first;
+}
+
 }  // namespace
 
 ir::Metrics Simulate(const ir::Schedule& schedule, const ir::CostModel& costs,
                      Timeline* timeline) {
-  return Simulation(schedule, costs, timeline).Run();
+  return Simulation(schedule, costs, Begin(schedule), timeline).Run();
+}
+
+ir::Period SimulatePeriod(const ir::Schedule& schedule,
+                          const ir::CostModel& costs, uint64_t max_steps) {
+  // The ends of a step are a max-plus linear function of the ends of the last
+  // one, so ends that repeat up to a shift repeat with that shift for ever.
+  std::map<std::vector<Ticks>, std::pair<uint64_t, Ticks>> seen;
+  std::vector<Ticks> ends = Begin(schedule);
+  Ticks origin = 0;  // taken off `ends`, so that they stay small
+  ir::Period average;
+  for (uint64_t step = 0; step <= max_steps; ++step) {
+    const auto [at, fresh] = seen.insert({ends, {step, origin}});
+    if (!fresh) return {origin - at->second.second, step - at->second.first};
+    average = {origin, std::max<uint64_t>(step, 1), false};
+    ends = Simulation(schedule, costs, std::move(ends), nullptr).RunOrder();
+    const Ticks first = FirstEnd(schedule, ends);
+    for (Ticks& end : ends) end = std::max<Ticks>(end - first, 0);
+    origin = Add(origin, first);
+  }
+  return average;
 }
 
 }  // namespace pp::analysis

@@ -1,6 +1,6 @@
 // Exact event-driven time of an expanded schedule under a cost model, with
-// transfers of a fixed latency that overlap with compute and each other.
-// Linear in the number of operations.
+// transfers that overlap with compute and each other. Linear in the number of
+// operations.
 #pragma once
 
 #include <vector>
@@ -19,5 +19,13 @@ struct Timeline {
 // `schedule` has no dependency cycle and is complete (check/ said so).
 ir::Metrics Simulate(const ir::Schedule& schedule, const ir::CostModel& costs,
                      Timeline* timeline = nullptr);
+
+// What a step takes in the long run where no barrier stands between steps.
+// The time between the ends of a rank's steps becomes periodic; it is found by
+// simulating until the ranks' ends repeat up to a shift (Period::settled), for
+// at most `max_steps`.
+ir::Period SimulatePeriod(const ir::Schedule& schedule,
+                          const ir::CostModel& costs,
+                          uint64_t max_steps = 1000);
 
 }  // namespace pp::analysis

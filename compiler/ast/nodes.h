@@ -181,10 +181,17 @@ struct ExpectDecl {
   ExprPtr claim, condition;
 };  // condition null: always
 
+// cost { F = 1.0ms ... } · mem { act = 1GiB ... }: read by ir/cost_text.
+struct QuantitiesDecl {
+  bool memory = false;  // else costs
+  std::string text;     // between the braces
+  Span text_span;
+};
+
 struct Item {  // one line of a schedule's body, in source order
   Span span;
   std::variant<RequireDecl, LetStmt, PlaceDecl, WalkDecl, RankDecl, PhaseStmt,
-               MacroDecl, ExpectDecl>
+               MacroDecl, ExpectDecl, QuantitiesDecl>
       node;
 };
 

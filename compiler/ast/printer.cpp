@@ -131,6 +131,17 @@ class Printer {
          (d.condition ? " when " + Print(*d.condition) : ""));
   }
 
+  void operator()(const QuantitiesDecl& d) {
+    std::string words;
+    for (char c : d.text) {
+      const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+      if (!blank) words += c;
+      if (blank && !words.empty() && words.back() != ' ') words += ' ';
+    }
+    if (!words.empty() && words.back() == ' ') words.pop_back();
+    Line(fmt::format("{} {{ {} }}", d.memory ? "mem" : "cost", words));
+  }
+
   void Schedule(const ScheduleDecl& d) {
     Braces(Head(d), [&] {
       for (const Item& item : d.items) std::visit(*this, item.node);

@@ -8,7 +8,11 @@
 // for everything ppc emits, and does not trust the lowering.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "compiler/diag/diagnostic.h"
+#include "compiler/ir/metrics.h"
 #include "compiler/ir/schedule.h"
 #include "runtime/bytecode/module.h"
 
@@ -18,6 +22,13 @@ namespace pp::check {
 // compressed sets), order on one rank (B before its F, W before its I) and
 // cycles over ranks (the shortest, one located note per hop).
 bool CheckSchedule(const ir::Schedule& schedule, diag::Emitter& diag);
+
+// Whether every rank stays below `limit` bytes (nullopt: there is none).
+// `memory` by rank, as analysis::PredictMemory says. Reports each rank that
+// does not: what it keeps, line by line, when, and what is alive then.
+bool CheckMemory(const ir::Schedule& schedule,
+                 const std::vector<ir::RankMemory>& memory,
+                 std::optional<ir::Bytes> limit, diag::Emitter& diag);
 
 // `module` passed bytecode::Verify.
 bool CheckModule(const bytecode::Module& module, diag::Emitter& diag);

@@ -57,13 +57,8 @@ Status WriteBytecode(Session& session, const bytecode::Module& module,
 Result<CheckedPoint> CheckOnePoint(Session& session,
                                    const sema::CheckedSchedule& checked,
                                    bool expectations) {
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
-  PointResult result = CheckPoint(checked, PointOf(session.options), costs,
-                                  LimitsOf(session.options), expectations,
-                                  session.sources, session.diag);
-  PP_RETURN_IF_ERROR(result.status);
-  if (!result.point) return Fail(Diagnosed());
-  return std::move(*result.point);
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
+  return CheckThePoint(session, checked, models, expectations);
 }
 
 Status EmitTree(Session& session) {
@@ -90,9 +85,9 @@ Status CheckGrid(Session& session, const sema::CheckedSchedule& checked) {
     }
     return unknown;
   });
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
   PP_ASSIGN_OR_RETURN(SweepCounts counts,
-                      Sweep(session, checked, ranges, costs));
+                      Sweep(session, checked, ranges, models));
   if (session.options.json) {
     session.out << nlohmann::ordered_json{{"schedule", checked.name},
                                           {"points", counts.points},
@@ -167,12 +162,16 @@ Status RunCheck(Session& session) {
 }
 
 Status RunSimulate(Session& session) {
-  PP_ASSIGN_OR_RETURN(ir::Schedule schedule, LoadCompute(session));
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
-  ir::Metrics metrics = analysis::Simulate(schedule, costs);
+  PP_ASSIGN_OR_RETURN(Computation computation, LoadComputation(session));
+  const ir::CostModel& costs = computation.models.costs;
+  ir::Metrics metrics = analysis::Simulate(computation.schedule, costs);
+  std::optional<ir::Period> period;
+  if (session.options.barrier == "off") {
+    period = analysis::SimulatePeriod(computation.schedule, costs);
+  }
   session.out << (session.options.json
-                      ? SimulationJson(schedule, metrics, costs)
-                      : SimulationText(schedule, metrics, costs));
+                      ? SimulationJson(computation, metrics, period)
+                      : SimulationText(computation, metrics, period));
   return OkStatus();
 }
 
@@ -183,8 +182,9 @@ Status RunShow(Session& session) {
         "{}: show writes Chrome traces (.json) or, without -o, to the terminal",
         path));
   }
-  PP_ASSIGN_OR_RETURN(ir::Schedule schedule, LoadCompute(session));
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
+  PP_ASSIGN_OR_RETURN(Computation computation, LoadComputation(session));
+  const ir::Schedule& schedule = computation.schedule;
+  const ir::CostModel& costs = computation.models.costs;
   analysis::Timeline timeline;
   ir::Metrics metrics = analysis::Simulate(schedule, costs, &timeline);
   if (!path.empty()) {

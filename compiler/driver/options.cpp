@@ -61,7 +61,11 @@ void AddPoint(CLI::App& app, Raw& raw) {
 
 void AddCosts(CLI::App& app, Raw& raw) {
   app.add_option("--cost", raw.options.costs,
-                 "F=1,B=2,I=1,W=1,comm=0: what operations and hops cost");
+                 "F=1,B=2,I=1,W=1,comm=0: what operations and hops cost, or "
+                 "a file of costs (.json)");
+  app.add_option("--mem", raw.options.memory,
+                 "act=1GiB,limit=70GiB: what a stage keeps, and how much a "
+                 "rank has");
 }
 
 void AddOutput(CLI::App& app, Raw& raw, const char* what) {
@@ -98,6 +102,10 @@ void ConfigureSimulate(CLI::App& app, Raw& raw) {
   AddPoint(app, raw);
   AddCosts(app, raw);
   AddJson(app, raw);
+  app.add_option("--barrier", raw.options.barrier,
+                 "on: one step alone; off: also what a step takes in the long "
+                 "run, each rank going on without waiting for the others")
+      ->check(CLI::IsMember({"on", "off"}));
 }
 
 void ConfigureShow(CLI::App& app, Raw& raw) {

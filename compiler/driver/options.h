@@ -19,6 +19,8 @@ struct Options {
   std::vector<std::pair<std::string, int64_t>> values;  // P, M, then -D
   std::string sweep;                                    // --for P=2..8,M=1..32
   std::string costs;                                    // --cost F=1,B=2
+  std::string memory;                                   // --mem act=1GiB
+  std::string barrier = "on";                           // simulate --barrier
   std::string emit;              // compile --emit=ast|ir|asm
   std::optional<uint32_t> rank;  // dump --rank
   bool hex = false;

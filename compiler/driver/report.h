@@ -1,22 +1,25 @@
-// What `ppc simulate` prints: a table for a person, or one JSON object.
+// What `simulate` prints, as text for people and as JSON (interfaces: the keys
+// and their order are fixed).
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "compiler/ir/cost_model.h"
+#include "compiler/driver/session.h"
 #include "compiler/ir/metrics.h"
 #include "compiler/ir/schedule.h"
 
 namespace pp::driver {
 
-std::string SimulationText(const ir::Schedule& schedule,
-                           const ir::Metrics& metrics,
-                           const ir::CostModel& costs);
-std::string SimulationJson(const ir::Schedule& schedule,
-                           const ir::Metrics& metrics,
-                           const ir::CostModel& costs);
-
-// "one_f_one_b P=4 M=8".
+// "gpipe P=4 M=8".
 std::string Title(const ir::Schedule& schedule);
+
+// `period`: what a step takes in the long run, where that was asked for.
+std::string SimulationText(const Computation& computation,
+                           const ir::Metrics& metrics,
+                           const std::optional<ir::Period>& period);
+std::string SimulationJson(const Computation& computation,
+                           const ir::Metrics& metrics,
+                           const std::optional<ir::Period>& period);
 
 }  // namespace pp::driver

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "compiler/analysis/memory.h"
 #include "compiler/analysis/simulate.h"
 #include "compiler/check/check.h"
 #include "compiler/driver/lift.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/cost_file.h"
+#include "compiler/ir/cost_text.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,6 +69,12 @@ Status Emit(const sema::CheckedSchedule& checked, const ir::CostModel& costs,
                                checked.name));
 }
 
+// Whatever is simulated has its costs, and ends before the clock does.
+Status CheckModels(const Models& models, const ir::Schedule& schedule) {
+  PP_RETURN_IF_ERROR(ir::CheckCovers(models.costs, schedule));
+  return ir::CheckClockFits(models.costs, ir::CountOperations(schedule));
+}
+
 }  // namespace
 
 Status Diagnosed() { return InputError(kDiagnosed); }
@@ -86,9 +95,43 @@ expand::Options LimitsOf(const Options& options) {
   return limits;
 }
 
-Result<ir::CostModel> Costs(const Session& session) {
-  if (session.options.costs.empty()) return ir::CostModel{};
-  return ir::ParseCosts(session.options.costs);
+// Reads a block of the schedule where the command line gave nothing.
+template <class Model>
+Status ReadBlock(const std::optional<sema::Quantities>& block,
+                 tl::expected<Model, ir::TextFault> (*read)(std::string_view),
+                 std::optional<Model>& model, diag::Emitter& diag) {
+  if (!block || model) return OkStatus();
+  auto result = read(block->text);
+  if (result) {
+    model = std::move(*result);
+    return OkStatus();
+  }
+  const auto at = block->span.begin + static_cast<uint32_t>(result.error().at);
+  diag.Emit(diag::Code::kBadQuantity,
+            source::Span{block->span.file, at, at + 1}, result.error().what);
+  return Diagnosed();
+}
+
+Result<Models> LoadModels(Session& session,
+                          const sema::CheckedSchedule* checked) {
+  const Options& options = session.options;
+  ir::CostFile given;
+  if (EndsWith(options.costs, ".json")) {
+    PP_ASSIGN_OR_RETURN(std::string text, ReadTextFile(options.costs));
+    PP_ASSIGN_OR_RETURN(given, ir::ParseCostFile(text, options.costs));
+  } else if (!options.costs.empty()) {
+    PP_ASSIGN_OR_RETURN(given.costs, ir::ParseCosts(options.costs));
+  }
+  if (!options.memory.empty()) {
+    PP_ASSIGN_OR_RETURN(given.memory, ir::ParseMemory(options.memory));
+  }
+  if (checked != nullptr) {
+    PP_RETURN_IF_ERROR(
+        ReadBlock(checked->costs, &ir::ReadCosts, given.costs, session.diag));
+    PP_RETURN_IF_ERROR(ReadBlock(checked->memory, &ir::ReadMemory, given.memory,
+                                 session.diag));
+  }
+  return Models{given.costs.value_or(ir::CostModel{}), std::move(given.memory)};
 }
 
 Result<sema::CheckedSchedule> LoadSchedule(Session& session) {
@@ -104,7 +147,7 @@ Result<sema::CheckedSchedule> LoadSchedule(Session& session) {
 }
 
 PointResult CheckPoint(const sema::CheckedSchedule& checked,
-                       const expand::Point& point, const ir::CostModel& costs,
+                       const expand::Point& point, const Models& models,
                        const expand::Options& limits, bool expectations,
                        const source::SourceManager& sources,
                        diag::Emitter& diag) {
@@ -117,7 +160,8 @@ PointResult CheckPoint(const sema::CheckedSchedule& checked,
   CheckedPoint made;
   made.schedule = std::move(*expansion.schedule);
   if (!check::CheckSchedule(made.schedule, diag)) return result;
-  result.status = ir::CheckClockFits(costs, ir::CountOperations(made.schedule));
+  const ir::CostModel& costs = models.costs;
+  result.status = CheckModels(models, made.schedule);
   if (!result.status.ok()) return result;
   made.metrics = analysis::Simulate(made.schedule, costs);
   if (expectations) {
@@ -127,10 +171,26 @@ PointResult CheckPoint(const sema::CheckedSchedule& checked,
   result.status = Emit(checked, costs, sources, made);
   if (!result.status.ok()) return result;
   check::CheckModule(made.module, diag);
+  if (models.memory) {
+    made.memory = analysis::PredictMemory(made.schedule, made.module,
+                                          *models.memory, costs.message);
+    check::CheckMemory(made.schedule, made.memory, models.memory->limit, diag);
+  }
   if (diag.has_errors()) return result;
   result.outcome = PointOutcome::kAccepted;
   result.point = std::move(made);
   return result;
+}
+
+Result<CheckedPoint> CheckThePoint(Session& session,
+                                   const sema::CheckedSchedule& checked,
+                                   const Models& models, bool expectations) {
+  PointResult result = CheckPoint(checked, PointOf(session.options), models,
+                                  LimitsOf(session.options), expectations,
+                                  session.sources, session.diag);
+  PP_RETURN_IF_ERROR(result.status);
+  if (!result.point) return Fail(Diagnosed());
+  return std::move(*result.point);
 }
 
 Result<bytecode::Module> LoadModule(Session& session) {
@@ -143,31 +203,48 @@ Result<bytecode::Module> LoadModule(Session& session) {
     return module;
   }
   PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
-  PointResult result = CheckPoint(checked, PointOf(session.options), costs,
-                                  LimitsOf(session.options), false,
-                                  session.sources, session.diag);
-  PP_RETURN_IF_ERROR(result.status);
-  if (!result.point) return Fail(Diagnosed());
-  return std::move(result.point->module);
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
+  PP_ASSIGN_OR_RETURN(CheckedPoint point,
+                      CheckThePoint(session, checked, models, false));
+  return std::move(point.module);
 }
 
-// Whatever is simulated has to end before the simulator's clock does.
-Result<ir::Schedule> Simulable(const Session& session, ir::Schedule schedule) {
-  PP_ASSIGN_OR_RETURN(ir::CostModel costs, Costs(session));
-  PP_RETURN_IF_ERROR(ir::CheckClockFits(costs, ir::CountOperations(schedule)));
-  return schedule;
+namespace {
+
+Result<Computation> LiftBytecode(Session& session) {
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, nullptr));
+  PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
+  if (!check::CheckModule(module, session.diag)) return Fail(Diagnosed());
+  Computation result;
+  PP_ASSIGN_OR_RETURN(result.schedule, LiftCompute(module));
+  PP_RETURN_IF_ERROR(CheckModels(models, result.schedule));
+  if (models.memory) {
+    result.memory = analysis::PredictMemory(
+        result.schedule, module, *models.memory, models.costs.message);
+    if (!check::CheckMemory(result.schedule, result.memory,
+                            models.memory->limit, session.diag)) {
+      return Fail(Diagnosed());
+    }
+  }
+  result.models = std::move(models);
+  return result;
 }
 
-Result<ir::Schedule> LoadCompute(Session& session) {
+}  // namespace
+
+Result<Computation> LoadComputation(Session& session) {
   const std::string& file = session.options.file;
   if (EndsWith(file, ".ppb") || EndsWith(file, ".ppasm")) {
-    PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
-    if (!check::CheckModule(module, session.diag)) return Fail(Diagnosed());
-    PP_ASSIGN_OR_RETURN(ir::Schedule lifted, LiftCompute(module));
-    return Simulable(session, std::move(lifted));
+    return LiftBytecode(session);
   }
   PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
+  if (models.memory) {  // slots are known once the schedule is lowered
+    PP_ASSIGN_OR_RETURN(CheckedPoint point,
+                        CheckThePoint(session, checked, models, false));
+    return Computation{std::move(point.schedule), std::move(models),
+                       std::move(point.memory)};
+  }
   expand::Expansion expansion =
       expand::Expand(checked, PointOf(session.options),
                      LimitsOf(session.options), session.diag);
@@ -177,7 +254,8 @@ Result<ir::Schedule> LoadCompute(Session& session) {
   if (!check::CheckSchedule(*expansion.schedule, session.diag)) {
     return Fail(Diagnosed());
   }
-  return Simulable(session, std::move(*expansion.schedule));
+  PP_RETURN_IF_ERROR(CheckModels(models, *expansion.schedule));
+  return Computation{std::move(*expansion.schedule), std::move(models), {}};
 }
 
 }  // namespace pp::driver

@@ -11,6 +11,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/expand/expand.h"
 #include "compiler/ir/cost_model.h"
+#include "compiler/ir/memory_model.h"
 #include "compiler/ir/metrics.h"
 #include "compiler/ir/schedule.h"
 #include "compiler/sema/sema.h"
@@ -37,7 +38,17 @@ bool IsDiagnosed(const Status& status);
 // the only one there is.
 Result<sema::CheckedSchedule> LoadSchedule(Session& session);
 
-Result<ir::CostModel> Costs(const Session& session);
+// What operations cost and what stages keep.
+struct Models {
+  ir::CostModel costs;
+  std::optional<ir::MemoryModel> memory;
+};
+
+// Those of --cost and --mem, else of the `cost` and `mem` blocks of `checked`
+// (nullptr: there is none). For the command line's own text kUsage, for a
+// costs file kInput; faults of a block are in the session's diagnostics.
+Result<Models> LoadModels(Session& session,
+                          const sema::CheckedSchedule* checked);
 
 // A schedule at one point that passed every check, with what was simulated.
 struct CheckedPoint {
@@ -46,6 +57,7 @@ struct CheckedPoint {
   bytecode::Module module;  // lowered, and re-read from its own bytes
   std::vector<std::byte> bytes;
   size_t expectations = 0;  // how many were evaluated; failures are in diag
+  std::vector<ir::RankMemory> memory;  // by rank; empty: no sizes were given
 };
 
 enum class PointOutcome { kAccepted, kRefused, kFailed };
@@ -61,18 +73,28 @@ struct PointResult {
 // makes the point kFailed. Safe to call from several threads, each with its
 // own `diag`.
 PointResult CheckPoint(const sema::CheckedSchedule& checked,
-                       const expand::Point& point, const ir::CostModel& costs,
+                       const expand::Point& point, const Models& models,
                        const expand::Options& limits, bool expectations,
                        const source::SourceManager& sources,
                        diag::Emitter& diag);
+
+// The same at the point of the options, with its diagnostics in the session.
+Result<CheckedPoint> CheckThePoint(Session& session,
+                                   const sema::CheckedSchedule& checked,
+                                   const Models& models, bool expectations);
 
 // The input as bytecode: a `.ppb` or `.ppasm` as it is (verified), a `.sched`
 // compiled at the point of the options.
 Result<bytecode::Module> LoadModule(Session& session);
 
-// The input as a schedule of compute operations: a `.sched` expanded and
-// checked, or those of a bytecode file.
-Result<ir::Schedule> LoadCompute(Session& session);
+// The input as a schedule of compute operations, and the models to judge it
+// by: a `.sched` expanded and checked, or those of a bytecode file.
+struct Computation {
+  ir::Schedule schedule;
+  Models models;
+  std::vector<ir::RankMemory> memory;  // by rank; empty: no sizes were given
+};
+Result<Computation> LoadComputation(Session& session);
 
 bool EndsWith(const std::string& text, const std::string& suffix);
 expand::Point PointOf(const Options& options);

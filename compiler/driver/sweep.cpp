@@ -116,7 +116,7 @@ Result<std::vector<SweepRange>> ParseSweep(const std::string& text) {
 Result<SweepCounts> Sweep(Session& session,
                           const sema::CheckedSchedule& checked,
                           const std::vector<SweepRange>& ranges,
-                          const ir::CostModel& costs) {
+                          const Models& models) {
   SweepState state;
   PP_ASSIGN_OR_RETURN(state.points, CountPoints(ranges));
   const expand::Point fixed = PointOf(session.options);
@@ -127,7 +127,7 @@ Result<SweepCounts> Sweep(Session& session,
       if (index >= state.points || index >= state.first_failure) return;
       diag::Emitter diag;
       PointResult result =
-          CheckPoint(checked, PointAt(index, ranges, fixed), costs, limits,
+          CheckPoint(checked, PointAt(index, ranges, fixed), models, limits,
                      true, session.sources, diag);
       Record(state, index, result, diag);
     }

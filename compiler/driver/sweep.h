@@ -32,6 +32,6 @@ struct SweepCounts {
 Result<SweepCounts> Sweep(Session& session,
                           const sema::CheckedSchedule& checked,
                           const std::vector<SweepRange>& ranges,
-                          const ir::CostModel& costs);
+                          const Models& models);
 
 }  // namespace pp::driver

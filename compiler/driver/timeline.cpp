@@ -38,7 +38,8 @@ std::vector<Piece> Row(const ir::Schedule& schedule, const Timeline& timeline,
   const auto& ops = schedule.programs[rank];
   for (size_t i = 0; i < ops.size(); ++i) {
     Ticks begin = timeline.start[rank][i];
-    pieces.push_back({begin, begin + costs.Of(ops[i].kind), ops[i].kind,
+    const uint32_t stage = schedule.StageOf(Rank(rank), ops[i].chunk);
+    pieces.push_back({begin, begin + costs.Of(stage, ops[i].kind), ops[i].kind,
                       Label(schedule, rank, ops[i])});
   }
   return pieces;
@@ -181,16 +182,18 @@ std::string ChromeTimeline(const ir::Schedule& schedule,
     const auto& ops = schedule.programs[r];
     for (size_t i = 0; i < ops.size(); ++i) {
       const ir::Op& op = ops[i];
+      const uint32_t stage = schedule.StageOf(Rank(r), op.chunk);
       events.push_back(
           {{"ph", "X"},
            {"name", fmt::format("{} s{} m{}",
                                 ir::kOpNames[static_cast<size_t>(op.kind)],
-                                schedule.StageOf(Rank(r), op.chunk), op.mb)},
+                                stage, op.mb)},
            {"cat", "compute"},
            {"pid", r},
            {"tid", 0},
            {"ts", static_cast<double>(timeline.start[r][i]) * kMicrosPerTick},
-           {"dur", static_cast<double>(costs.Of(op.kind)) * kMicrosPerTick},
+           {"dur",
+            static_cast<double>(costs.Of(stage, op.kind)) * kMicrosPerTick},
            {"args", {{"phase", schedule.sites[op.site].phase}}}});
     }
   }

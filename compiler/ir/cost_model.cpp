@@ -3,177 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "llvm/ADT/StringRef.h"
+#include "compiler/ir/memory_model.h"
 
 namespace pp::ir {
 namespace {
 
-constexpr size_t kComm = kOpKinds;  // the row after the operations
-constexpr std::array<std::string_view, kOpKinds + 1> kKeys = {"F", "B", "I",
-                                                              "W", "comm"};
-constexpr int kFractionDigits = 6;  // of kTicksPerUnit
-
-std::string DidYouMean(std::string_view name) {
-  llvm::StringRef given(name.data(), name.size());
-  std::string_view best;
-  unsigned distance = given.size() / 2 + 1;
-  for (std::string_view key : kKeys) {
-    llvm::StringRef known(key.data(), key.size());
-    unsigned d =
-        given.equals_insensitive(known) ? 0 : given.edit_distance(known);
-    if (d < distance && d < known.size()) {
-      distance = d;
-      best = key;
-    }
-  }
-  return best.empty() ? "" : fmt::format(", did you mean `{}`?", best);
+std::string Time(const CostModel& costs, Ticks ticks) {
+  return PrintTicks(ticks) + (costs.timed ? "ms" : "");
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+// `ticks` was worked out from `wire` where that goes by size.
+std::string PrintTransfer(const CostModel& costs, Ticks ticks,
+                          const Wire& wire) {
+  if (wire.per_mib == 0) return Time(costs, ticks);
+  return fmt::format("{}+{}/MiB", Time(costs, wire.latency),
+                     Time(costs, wire.per_mib));
+}
 
-class CostParser {
- public:
-  explicit CostParser(std::string_view text) : text_(text) {}
-
-  Result<CostModel> Parse() {
-    SkipBlanks();
-    while (at_ < text_.size()) {
-      PP_RETURN_IF_ERROR(Entry());
-      if (at_ == text_.size()) break;
-      if (text_[at_] != ',') return Fail(Error(at_, "expected `,`"));
-      ++at_;
-      SkipBlanks();
-      if (at_ == text_.size()) {
-        return Fail(Error(at_, "expected another `NAME=NUMBER` after `,`"));
-      }
-    }
-    return Model();
-  }
-
- private:
-  Status Error(size_t at, const std::string& what) const {
-    return UsageError(
-        fmt::format("costs `{}`, character {}: {}", text_, at + 1, what));
-  }
-
-  void SkipBlanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) {
-      ++at_;
-    }
-  }
-
-  Status Entry() {
-    size_t begin = at_;
-    PP_ASSIGN_OR_RETURN(size_t key, Key());
-    if (value_[key]) {
-      return Error(begin, fmt::format("`{}` is given twice", kKeys[key]));
-    }
-    SkipBlanks();
-    if (at_ == text_.size() || text_[at_] != '=') {
-      return Error(at_, fmt::format("expected `=` after `{}`", kKeys[key]));
-    }
-    ++at_;
-    SkipBlanks();
-    begin = at_;
-    PP_ASSIGN_OR_RETURN(Ticks ticks, Number());
-    if (key != kComm && ticks == 0) {
-      return Error(begin, fmt::format("the cost of `{}` is 0, but an operation "
-                                      "takes time",
-                                      kKeys[key]));
-    }
-    value_[key] = ticks;
-    SkipBlanks();
-    return OkStatus();
-  }
-
-  Result<size_t> Key() {
-    size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != '=' && text_[at_] != ',' &&
-           text_[at_] != ' ' && text_[at_] != '\t') {
-      ++at_;
-    }
-    std::string_view name = text_.substr(begin, at_ - begin);
-    auto* found = std::find(kKeys.begin(), kKeys.end(), name);
-    if (found != kKeys.end()) return found - kKeys.begin();
-    if (name.empty()) {
-      return Fail(Error(begin, "expected one of F, B, I, W, comm"));
-    }
-    return Fail(Error(
-        begin, fmt::format("`{}` has no cost; known are F, B, I, W, comm{}",
-                           name, DidYouMean(name))));
-  }
-
-  // Digits [ `.` digits ]; a sign is read to say what is wrong with it.
-  Result<Ticks> Number() {
-    size_t begin = at_;
-    if (at_ < text_.size() && text_[at_] == '-') {
-      return Fail(Error(begin, "a cost cannot be negative"));
-    }
-    Ticks units = 0;
-    while (at_ < text_.size() && IsDigit(text_[at_])) {
-      units = std::min(units * 10 + (text_[at_++] - '0'), kMaxCostUnits + 1);
-    }
-    bool digits = at_ > begin;
-    Ticks fraction = 0;
-    if (digits && at_ < text_.size() && text_[at_] == '.') {
-      PP_ASSIGN_OR_RETURN(fraction, Fraction());
-    }
-    if (!digits)
-      return Fail(Error(begin, "expected a number such as 1 or 2.5"));
-    Ticks ticks = units * kTicksPerUnit + fraction;
-    if (ticks > kMaxCostUnits * kTicksPerUnit) {
-      return Fail(Error(begin, fmt::format("a cost is at most {}; choose a "
-                                           "larger unit",
-                                           kMaxCostUnits)));
-    }
-    return ticks;
-  }
-
-  Result<Ticks> Fraction() {
-    size_t begin = ++at_;  // past the point
-    Ticks ticks = 0;
-    for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_) {
-      if (at_ - begin == kFractionDigits) {
-        return Fail(Error(at_, fmt::format("a cost has at most {} digits after "
-                                           "the point",
-                                           kFractionDigits)));
-      }
-      ticks = ticks * 10 + (text_[at_] - '0');
-    }
-    if (at_ == begin) return Fail(Error(at_, "expected a digit after `.`"));
-    for (size_t n = at_ - begin; n < kFractionDigits; ++n) ticks *= 10;
-    return ticks;
-  }
-
-  CostModel Model() const {
-    CostModel model;
-    for (size_t kind = 0; kind < kOpKinds; ++kind) {
-      if (value_[kind]) model.op[kind] = *value_[kind];
-    }
-    if (!value_[static_cast<size_t>(OpKind::kB)]) {
-      model.op[static_cast<size_t>(OpKind::kB)] =
-          model.Of(OpKind::kI) + model.Of(OpKind::kW);
-    }
-    model.comm = value_[kComm].value_or(0);
-    return model;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  std::array<std::optional<Ticks>, kOpKinds + 1> value_;
-};
+bool BySize(const CostModel& costs) {
+  return costs.comm_wire.per_mib != 0 ||
+         std::any_of(costs.edge_wire.begin(), costs.edge_wire.end(),
+                     [](const auto& edge) { return edge.second.per_mib != 0; });
+}
 
 }  // namespace
 
-Result<CostModel> ParseCosts(std::string_view text) {
-  return CostParser(text).Parse();
+Ticks CostModel::LargestOp() const {
+  Ticks most = *std::max_element(op.begin(), op.end());
+  for (const OpCosts& costs : stage) {
+    most = std::max(most, *std::max_element(costs.begin(), costs.end()));
+  }
+  return most;
+}
+
+Ticks CostModel::LargestTransfer() const {
+  Ticks most = comm;
+  for (const auto& [ends, ticks] : edge) most = std::max(most, ticks);
+  return most;
 }
 
 Status CheckClockFits(const CostModel& costs, uint64_t ops) {
-  Ticks longest =
-      *std::max_element(costs.op.begin(), costs.op.end()) + costs.comm;
+  const Ticks longest = costs.LargestOp() + costs.LargestTransfer();
   int64_t total = 0;
   if (ops > static_cast<uint64_t>(INT64_MAX) ||
       __builtin_mul_overflow(longest, static_cast<int64_t>(ops), &total)) {
@@ -185,12 +56,57 @@ Status CheckClockFits(const CostModel& costs, uint64_t ops) {
   return OkStatus();
 }
 
+Status CheckCovers(const CostModel& costs, const Schedule& schedule) {
+  if (costs.stage.size() > schedule.placement.stages) {
+    return UsageError(fmt::format(
+        "the costs name stage {}, but {} has stages 0..{}",
+        costs.stage.size() - 1, schedule.name, schedule.placement.stages - 1));
+  }
+  for (const auto& [ends, ticks] : costs.edge) {
+    if (std::max(ends.first, ends.second) < schedule.ranks) continue;
+    return UsageError(fmt::format(
+        "the costs name transfers from rank {} to rank {}, but {} "
+        "has ranks 0..{}",
+        ends.first, ends.second, schedule.name, schedule.ranks - 1));
+  }
+  std::array<bool, kOpKinds> used{};
+  if (std::count(costs.known.begin(), costs.known.end(), true) == kOpKinds) {
+    return OkStatus();
+  }
+  for (const auto& program : schedule.programs) {
+    for (const Op& op : program) used[static_cast<size_t>(op.kind)] = true;
+  }
+  for (size_t kind = 0; kind < kOpKinds; ++kind) {
+    if (!used[kind] || costs.known[kind]) continue;
+    return UsageError(fmt::format("the costs give no `{0}`, but {1} runs `{0}`",
+                                  kOpNames[kind], schedule.name));
+  }
+  return OkStatus();
+}
+
 std::string Print(const CostModel& costs) {
   std::string text;
   for (size_t kind = 0; kind < kOpKinds; ++kind) {
-    text += fmt::format("{}={},", kOpNames[kind], PrintTicks(costs.op[kind]));
+    if (!costs.known[kind]) continue;
+    text += fmt::format("{}={},", kOpNames[kind], Time(costs, costs.op[kind]));
   }
-  return text + "comm=" + PrintTicks(costs.comm);
+  text += "comm=" + PrintTransfer(costs, costs.comm, costs.comm_wire);
+  for (uint32_t s = 0; s < costs.stage.size(); ++s) {
+    for (size_t kind = 0; kind < kOpKinds; ++kind) {
+      if (costs.stage[s][kind] == costs.op[kind]) continue;
+      text += fmt::format(",{}.{}={}", kOpNames[kind], s,
+                          Time(costs, costs.stage[s][kind]));
+    }
+  }
+  for (const auto& [ends, ticks] : costs.edge) {
+    const auto wire = costs.edge_wire.find(ends);
+    text += fmt::format(
+        ",comm.{}.{}={}", ends.first, ends.second,
+        PrintTransfer(costs, ticks,
+                      wire == costs.edge_wire.end() ? Wire{} : wire->second));
+  }
+  if (BySize(costs)) text += ",message=" + PrintBytes(costs.message);
+  return text;
 }
 
 std::string PrintTicks(Ticks ticks) {
@@ -202,6 +118,60 @@ std::string PrintTicks(Ticks ticks) {
   std::string digits = fmt::format("{:06}", rest);
   digits.erase(digits.find_last_not_of('0') + 1);
   return text + "." + digits;
+}
+
+// A decimal of up to three digits behind the point in the largest unit that is
+// exact, unless that takes more than four before it.
+std::string PrintBytes(Bytes bytes) {
+  struct Unit {
+    const char* name;
+    Bytes size;
+  };
+  for (const Unit& unit : {Unit{"TiB", kMiB << 20}, Unit{"GiB", kMiB << 10},
+                           Unit{"MiB", kMiB}, Unit{"KiB", kMiB >> 10}}) {
+    const Bytes eighths = bytes / (unit.size / 8);
+    if (bytes < unit.size || bytes % (unit.size / 8) != 0 ||
+        bytes / unit.size >= 8192) {
+      continue;
+    }
+    return PrintTicks(eighths * (kTicksPerUnit / 8)) + unit.name;
+  }
+  return fmt::format("{}B", bytes);
+}
+
+namespace {
+
+void AppendMemory(std::string& text, const StageMemory& m,
+                  const StageMemory& base, const std::string& suffix) {
+  const auto add = [&](const char* name, Bytes value, Bytes other) {
+    if (value == other) return;
+    text += fmt::format("{}{}{}={}", text.empty() ? "" : ",", name, suffix,
+                        PrintBytes(value));
+  };
+  add("act", m.act, base.act);
+  if (m.after_i != AfterIDefault(m.act, base)) {
+    text += fmt::format("{}act.after_I{}={}", text.empty() ? "" : ",", suffix,
+                        PrintBytes(m.after_i));
+  }
+  add("weights", m.weights, base.weights);
+  add("gradients", m.gradients, base.gradients);
+  add("optimizer", m.optimizer, base.optimizer);
+}
+
+}  // namespace
+
+std::string Print(const MemoryModel& memory) {
+  std::string text;
+  AppendMemory(text, memory.each, {}, "");
+  for (size_t s = 0; s < memory.stage.size(); ++s) {
+    if (memory.stage[s] == memory.each) continue;
+    AppendMemory(text, memory.stage[s], memory.each, fmt::format(".{}", s));
+  }
+  if (memory.limit) {
+    text += fmt::format("{}limit={}", text.empty() ? "" : ",",
+                        PrintBytes(*memory.limit));
+  }
+  return text;
 }
 
 }  // namespace pp::ir

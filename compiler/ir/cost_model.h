@@ -1,13 +1,17 @@
 // What operations and transfers cost in the simulator, exactly.
 //
 // Integers inside: one unit of cost is kTicksPerUnit ticks, so that results
-// are the same on every machine and equality in `expect` means equality.
+// are the same on every machine and equality in `expect` means equality. A
+// model in units of time counts in milliseconds, so a tick is a nanosecond.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/schedule.h"
 #include "runtime/base/status.h"
@@ -15,33 +19,68 @@
 namespace pp::ir {
 
 using Ticks = int64_t;
+using Bytes = int64_t;
 inline constexpr Ticks kTicksPerUnit = 1'000'000;
+inline constexpr Bytes kMiB = Bytes{1} << 20;
+
+// Time of a transfer of n bytes: latency + n x per_mib / 1 MiB, rounded up to
+// a tick (the linear model of Hockney 1994).
+struct Wire {
+  Ticks latency = 0;
+  Ticks per_mib = 0;
+
+  friend bool operator==(const Wire&, const Wire&) = default;
+};
 
 struct CostModel {
+  using OpCosts = std::array<Ticks, kOpKinds>;
+
   // By OpKind: F, B, I, W. Default F = I = W = 1, B = I + W.
-  std::array<Ticks, kOpKinds> op = {kTicksPerUnit, 2 * kTicksPerUnit,
-                                    kTicksPerUnit, kTicksPerUnit};
-  Ticks comm = 0;  // latency of one transfer between two ranks
+  OpCosts op = {kTicksPerUnit, 2 * kTicksPerUnit, kTicksPerUnit, kTicksPerUnit};
+  // A kind without a cost has 0 here and must not be run (CheckCovers). Only
+  // models in units of time have such.
+  std::array<bool, kOpKinds> known = {true, true, true, true};
+  Ticks comm = 0;      // of one transfer between two ranks, size included
+  bool timed = false;  // in milliseconds; else in a unit of no name
+
+  // ---- Uneven pipelines: what differs from the above ----
+  std::vector<OpCosts> stage;  // by stage, up to the last that differs
+  std::map<std::pair<uint32_t, uint32_t>, Ticks> edge;  // (from, to rank)
+
+  // ---- What comm and edge were worked out from ----
+  Bytes message = 0;  // size of one activation or gradient; 0: not known
+  Wire comm_wire;
+  std::map<std::pair<uint32_t, uint32_t>, Wire> edge_wire;
 
   Ticks Of(OpKind kind) const { return op[static_cast<size_t>(kind)]; }
+  Ticks Of(uint32_t of_stage, OpKind kind) const {
+    return of_stage < stage.size() ? stage[of_stage][static_cast<size_t>(kind)]
+                                   : Of(kind);
+  }
+  Ticks Transfer(Rank from, Rank to) const {
+    if (edge.empty()) return comm;
+    const auto found = edge.find({from.value, to.value});
+    return found == edge.end() ? comm : found->second;
+  }
+  Ticks LargestOp() const;
+  Ticks LargestTransfer() const;
 };
 
 // The largest cost of one operation or transfer, in units.
 inline constexpr int64_t kMaxCostUnits = 1'000'000;
 
-// "F=1,B=2.5,comm=0.1": decimal numbers with up to six digits after the
-// point; what is not named keeps its default, B = I + W unless given. Blanks
-// around names and numbers are skipped; an empty text is the default. kUsage
-// with the text's own place for an unknown kind (did you mean), one named
-// twice, a zero or negative operation, a negative latency, or a number too
-// large (kMaxCostUnits).
-Result<CostModel> ParseCosts(std::string_view text);
-
 // Whether `ops` operations and their transfers one after the other, the worst
 // a schedule can come to, still fit the 64 bits of the clock. kUsage if not.
 Status CheckClockFits(const CostModel& costs, uint64_t ops);
 
-std::string Print(const CostModel& costs);  // canonical: all five
-std::string PrintTicks(Ticks ticks);        // "1.5": shortest exact decimal
+// Whether every operation of `schedule` has a cost, and every stage and edge
+// that the costs name exists there. kUsage naming the first that has not.
+Status CheckCovers(const CostModel& costs, const Schedule& schedule);
+
+// Canonical, reads back as itself: all five, then what differs by stage and
+// edge.
+std::string Print(const CostModel& costs);
+std::string PrintTicks(Ticks ticks);  // "1.5": shortest exact decimal
+std::string PrintBytes(Bytes bytes);  // "1.5GiB": exact, else in bytes
 
 }  // namespace pp::ir

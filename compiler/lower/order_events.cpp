@@ -65,11 +65,14 @@ class Touched {
   std::vector<uint32_t> list_;
 };
 
-// See order_events.h.
-Ticks PlannedLatency(const ir::CostModel& costs) {
+// See order_events.h. Kinds without a cost are not run.
+Ticks LeastLatency(const ir::CostModel& costs) {
   constexpr Ticks kShare = 8;
-  return std::max(costs.comm,
-                  *std::min_element(costs.op.begin(), costs.op.end()) / kShare);
+  Ticks cheapest = costs.LargestOp();
+  for (size_t kind = 0; kind < ir::kOpKinds; ++kind) {
+    if (costs.known[kind]) cheapest = std::min(cheapest, costs.op[kind]);
+  }
+  return cheapest / kShare;
 }
 
 class Simulation {
@@ -127,7 +130,7 @@ class Simulation {
   const Transfers& transfers_;
   const WorkIndex& index_;
 
-  const Ticks latency_;
+  const Ticks least_latency_;
   Ticks now_ = 0;
   MinHeap<Ending> endings_;
   std::vector<RankState> ranks_;
@@ -149,7 +152,7 @@ Simulation::Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
       costs_(costs),
       transfers_(transfers),
       index_(index),
-      latency_(PlannedLatency(costs)),
+      least_latency_(LeastLatency(costs)),
       ranks_(schedule.ranks),
       arrived_(transfers.tensor_count()),
       touched_ranks_(schedule.ranks),
@@ -310,7 +313,9 @@ void Simulation::StartTransfer(ChannelId c) {
   events_.push_back({.id = id,
                      .rank = static_cast<uint16_t>(channel.src.value),
                      .kind = EventKind::kTransfer});
-  endings_.push({now_ + latency_, EventKind::kSent, channel.src.value, id});
+  const Ticks latency = std::max(
+      costs_.Transfer(channel.src, channel.dst), least_latency_);
+  endings_.push({now_ + latency, EventKind::kSent, channel.src.value, id});
 }
 
 void Simulation::StartComputes() {
@@ -323,8 +328,8 @@ void Simulation::StartComputes() {
     const auto input = InputOf(r, op);
     if (input && !arrived_[*input]) continue;
     state.running = true;
-    endings_.push(
-        {now_ + costs_.Of(op.kind), EventKind::kCompute, r, state.next});
+    endings_.push({now_ + costs_.Of(StageOf(r, op).value, op.kind),
+                   EventKind::kCompute, r, state.next});
   }
 }
 
@@ -361,8 +366,7 @@ Status Simulation::Stuck() const {
 
 // Bounds every time of the simulation.
 Status CheckCosts(const ir::Schedule& schedule, const ir::CostModel& costs) {
-  Ticks most = costs.comm;
-  for (Ticks cost : costs.op) most = std::max(most, cost);
+  const Ticks most = std::max(costs.LargestTransfer(), costs.LargestOp());
   const bool negative =
       costs.comm < 0 || std::any_of(costs.op.begin(), costs.op.end(),
                                     [](Ticks cost) { return cost < 0; });

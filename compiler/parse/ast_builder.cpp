@@ -107,6 +107,7 @@ std::optional<ast::Item> AstBuilder::BuildItem(P::ItemContext* context) {
   if (auto* c = context->phaseStmt()) return make(BuildPhase(c));
   if (auto* c = context->macroDecl()) return make(BuildMacro(c));
   if (auto* c = context->expectDecl()) return make(BuildExpect(c));
+  if (auto* c = context->quantitiesDecl()) return make(BuildQuantities(c));
   return std::nullopt;
 }
 
@@ -183,6 +184,19 @@ ast::ExpectDecl AstBuilder::BuildExpect(P::ExpectDeclContext* context) {
         .Help("write `expect LEFT == RIGHT`, one line for each claim");
   }
   return expect;
+}
+
+ast::QuantitiesDecl AstBuilder::BuildQuantities(
+    P::QuantitiesDeclContext* context) {
+  const source::Span span = SpanOf(context->QUANTITIES());
+  const std::string text = TextOf(span);
+  const size_t begin = text.find('{') + 1;
+  ast::QuantitiesDecl decl;
+  decl.memory = text.front() == 'm';
+  decl.text = text.substr(begin, text.size() - 1 - begin);
+  decl.text_span = {span.file, span.begin + static_cast<uint32_t>(begin),
+                    span.end - 1};
+  return decl;
 }
 
 // Without the quotes; token_check has seen to the escapes.

@@ -42,6 +42,7 @@ class AstBuilder {
   ast::WalkDecl BuildWalk(P::WalkDeclContext* context);
   ast::RankDecl BuildRank(P::RankDeclContext* context);
   ast::ExpectDecl BuildExpect(P::ExpectDeclContext* context);
+  ast::QuantitiesDecl BuildQuantities(P::QuantitiesDeclContext* context);
   std::string BuildText(antlr4::tree::TerminalNode* node);
   ast::Identifier BuildName(P::NameContext* context);
 

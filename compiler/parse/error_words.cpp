@@ -44,8 +44,9 @@ const TypeSet& Statements() {
 }
 
 const TypeSet& Items() {
-  static const TypeSet set = Set({P::REQUIRE, P::LET, P::PLACE, P::WALK,
-                                  P::RANK, P::PHASE, P::MACRO, P::EXPECT});
+  static const TypeSet set =
+      Set({P::REQUIRE, P::LET, P::PLACE, P::WALK, P::RANK, P::PHASE, P::MACRO,
+           P::EXPECT, P::QUANTITIES});
   return set;
 }
 
@@ -124,6 +125,7 @@ ErrorWords::ErrorWords(const antlr4::dfa::Vocabulary& vocabulary)
     spellings_[type] =
         llvm::StringRef(vocabulary.getLiteralName(type)).trim('\'').str();
   }
+  spellings_[P::QUANTITIES] = "cost {";
 }
 
 std::string ErrorWords::Expected(TypeSet types) const {

@@ -17,8 +17,6 @@ struct Reserved {
 };
 
 constexpr Reserved kReserved[] = {
-    {"cost", "costs written in the file", Lexer::IDENT},
-    {"mem", "memory sizes written in the file", Lexer::IDENT},
     {"weights", "rules for weight versions", Lexer::IDENT},
     {"slots", "programs given as time slots", Lexer::IDENT},
     {"table", "programs and placements given as tables", Lexer::IDENT},
@@ -155,6 +153,7 @@ class Checker {
     }
   }
 
+  void CheckQuantities();
   void CheckReserved();
   size_t EndOfReservedBlock() const;
   void CheckInteger();
@@ -171,7 +170,7 @@ class Checker {
   diag::Emitter& diag_;
 };
 
-// `cost { F = 1.0ms }`: everything in there belongs to the reserved word. The
+// `slots r { F at 2*m }`: everything in there belongs to the reserved word. The
 // index behind its closing bracket, or of the word when there is no bracket.
 size_t Checker::EndOfReservedBlock() const {
   size_t at = at_ + 1;
@@ -190,7 +189,21 @@ size_t Checker::EndOfReservedBlock() const {
   return at;
 }
 
+// A `cost` or `mem` that begins no block.
+void Checker::CheckQuantities() {
+  Fail(Code::kUnexpectedToken, Span(),
+       fmt::format("`{}` begins a block of {}, with no braces inside",
+                   Text().str(), Text() == "cost" ? "costs" : "sizes"))
+      .Help(Text() == "cost" ? "cost { F = 1.0ms  B = 2.1ms  comm = 0.1ms }"
+                             : "mem { act = 1GiB  limit = 70GiB }");
+  const size_t end = EndOfReservedBlock();
+  if (end == at_) return KeepAs(Lexer::IDENT);
+  at_ = end - 1;
+  Drop();
+}
+
 void Checker::CheckReserved() {
+  if (Text() == "cost" || Text() == "mem") return CheckQuantities();
   for (const Reserved& row : kReserved) {
     if (row.word != Text()) continue;
     Fail(Code::kReservedWord, Span(),

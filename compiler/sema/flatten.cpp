@@ -212,6 +212,23 @@ class Layer {
     flat_.walks.push_back(Own(node, span));
   }
 
+  void Add(const ast::QuantitiesDecl& node, source::Span span) {
+    auto same = std::find_if(
+        flat_.quantities.begin(), flat_.quantities.end(),
+        [&](const auto& other) { return other.node->memory == node.memory; });
+    if (same == flat_.quantities.end()) {
+      flat_.quantities.push_back(Own(node, span));
+    } else if (same->layer != layer_) {
+      *same = Own(node, span);
+    } else {
+      diag_
+          .Emit(
+              diag::Code::kDuplicateName, span,
+              fmt::format("a second `{}` block", node.memory ? "mem" : "cost"))
+          .Note(same->span, "the first is here");
+    }
+  }
+
   void Add(const ast::MacroDecl& node, source::Span span) {
     auto same = Find(flat_.macros, node.name.text);
     if (same == flat_.macros.end()) {

@@ -7,6 +7,7 @@
 //   walk         of the same cursor
 //   rank blocks  all of the parent's, as a set
 //   expect       on the same left side
+//   cost, mem    the parent's
 //   macro        of the same name
 // `require`s add up. Parameters the child does not list are inherited, unless
 // a `let` of the child gives them a value.
@@ -43,6 +44,7 @@ struct FlatSchedule {
   std::vector<Owned<ast::RankDecl>> ranks;
   std::vector<Owned<ast::MacroDecl>> macros;
   std::vector<Owned<ast::ExpectDecl>> expects;
+  std::vector<Owned<ast::QuantitiesDecl>> quantities;  // costs, sizes or both
   // In rank blocks: a statement of an outer layer with this name is replaced
   // by this one of an inner layer.
   Overrides<ast::LetStmt> let_overrides;

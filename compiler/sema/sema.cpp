@@ -12,8 +12,12 @@
 namespace pp::sema {
 namespace {
 
-CheckedSchedule Wrap(Program program) {
+CheckedSchedule Wrap(Program program, const FlatSchedule& flat) {
   CheckedSchedule checked;
+  for (const auto& owned : flat.quantities) {
+    (owned.node->memory ? checked.memory : checked.costs) =
+        Quantities{owned.node->text, owned.node->text_span};
+  }
   checked.name = program.name;
   auto add = [&](const Param& param) {
     checked.params.push_back(param.name);
@@ -67,7 +71,8 @@ std::vector<CheckedSchedule> Check(source::SourceManager& sources,
     if (!flat) continue;
     size_t before = diag.errors();
     Program program = Resolver(sources, *flat, used, diag).Run();
-    if (diag.errors() == before) checked.push_back(Wrap(std::move(program)));
+    if (diag.errors() == before)
+      checked.push_back(Wrap(std::move(program), *flat));
   }
   CheckUnusedMacros(sources, *loaded, used, diag);
   WarnUnusedMacros(file, used, diag);

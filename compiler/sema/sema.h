@@ -19,12 +19,19 @@ namespace pp::sema {
 
 struct Program;  // private to sema/ and expand/: sema/program.h
 
+// The inside of a `cost { }` or `mem { }` block, for ir/cost_text.
+struct Quantities {
+  std::string text;
+  source::Span span;
+};
+
 // One schedule with everything it needs, shared and read-only, so that many
 // points can be expanded at once.
 struct CheckedSchedule {
   std::string name;
   std::vector<std::string> params;  // P, M, then the others, in order
   std::vector<bool> has_default;    // by parameter
+  std::optional<Quantities> costs, memory;
   std::shared_ptr<const Program> program;
 };
 

@@ -170,5 +170,48 @@ TEST(Simulate, RankWithoutWork) {
   EXPECT_EQ(m.bubble_fraction, 0.5);
 }
 
+// Steps without a barrier take the longest stage time (Qi et al. 2024, section
+// 5.1): here counted, step after step, against that formula.
+TEST(SimulatePeriod, IsTheLongestStageTime) {
+  for (const Schedule& s :
+       {testing::GPipe(4, 8), testing::OneFOneB(4, 8), testing::ZbH1(4, 8),
+        testing::ZbH1(3, 7), testing::Interleaved(4, 8, 2)}) {
+    SCOPED_TRACE(s.name);
+    const ir::Metrics m = Simulate(s, CostModel{});
+    Ticks longest = 0;
+    for (const ir::RankMetrics& rank : m.ranks) {
+      longest = std::max(longest, rank.last_end - rank.first_start);
+    }
+    const ir::Period period = SimulatePeriod(s, CostModel{});
+    EXPECT_TRUE(period.settled);
+    EXPECT_EQ(period.time, longest * static_cast<Ticks>(period.steps));
+  }
+}
+
+TEST(SimulatePeriod, FollowsTheSlowestCircleAndStandsIdleRanks) {
+  Schedule s = testing::Frame({{0}, {}}, 1);
+  testing::Add(s, 0, OpKind::kF, 0);
+  testing::Add(s, 0, OpKind::kB, 0);
+  const ir::Period period = SimulatePeriod(s, CostModel{});
+  EXPECT_TRUE(period.settled);
+  EXPECT_EQ(period.time, 3 * kTicksPerUnit);
+  EXPECT_EQ(period.steps, 1u);
+}
+
+TEST(Simulate, StagesAndEdgesWithCostsOfTheirOwn) {
+  CostModel costs;
+  costs.stage = {costs.op, costs.op};
+  costs.stage[1] = {2 * kTicksPerUnit, 5 * kTicksPerUnit, kTicksPerUnit,
+                    kTicksPerUnit};
+  costs.edge[{1, 0}] = kTicksPerUnit;
+  const ir::Metrics m = Simulate(testing::GPipe(2, 1), costs);
+  // F 1, F 2, B 5, transfer 1, B 2.
+  EXPECT_EQ(m.makespan, 11 * kTicksPerUnit);
+  EXPECT_EQ(m.work, 7 * kTicksPerUnit);
+  ASSERT_EQ(m.edges.size(), 2u);
+  EXPECT_EQ(m.edges[1].from, 1u);
+  EXPECT_EQ(m.edges[1].messages, 1u);
+}
+
 }  // namespace
 }  // namespace pp::analysis

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/expand/expand.h"
+#include "compiler/ir/cost_text.h"
 #include "tests/support/sched_text.h"
 
 namespace pp {

@@ -59,14 +59,23 @@ TEST_F(TokenErrorTest, Texts) {
 }
 
 TEST_F(TokenErrorTest, ReservedWordsAreNamed) {
-  for (const char* word : {"cost", "mem", "weights", "slots", "table", "bidir",
-                           "wave", "R", "U"}) {
+  for (const char* word :
+       {"weights", "slots", "table", "bidir", "wave", "R", "U"}) {
     const std::string shown = InLet(word);
     EXPECT_EQ(shown.find(std::string("2:1: `") + word + "` is reserved for "),
               0u)
         << shown;
     EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 1) << shown;
   }
+}
+
+TEST_F(TokenErrorTest, CostAndMemBeginABlock) {
+  EXPECT_EQ(InLet("cost"),
+            "2:1: `cost` begins a block of costs, with no braces inside\n"
+            "  help: cost { F = 1.0ms  B = 2.1ms  comm = 0.1ms }\n");
+  EXPECT_EQ(Errors("schedule s(P) { mem { act = { 1GiB } } let = 1 }")
+                .find("1:17: `mem` begins a block of sizes"),
+            0u);
 }
 
 TEST_F(TokenErrorTest, ReservedBlocksArePassedOver) {
