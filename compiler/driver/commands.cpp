@@ -11,6 +11,7 @@
 #include "compiler/ast/printer.h"
 #include "compiler/check/check.h"
 #include "compiler/diag/explain.h"
+#include "compiler/driver/compare.h"
 #include "compiler/driver/report.h"
 #include "compiler/driver/sweep.h"
 #include "compiler/driver/timeline.h"
@@ -172,6 +173,12 @@ Status RunSimulate(Session& session) {
   session.out << (session.options.json
                       ? SimulationJson(computation, metrics, period)
                       : SimulationText(computation, metrics, period));
+  return OkStatus();
+}
+
+Status RunCompare(Session& session) {
+  PP_ASSIGN_OR_RETURN(std::vector<CompareRow> rows, Compare(session));
+  session.out << (session.options.json ? CompareJson(rows) : CompareText(rows));
   return OkStatus();
 }
 

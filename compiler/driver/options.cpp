@@ -108,6 +108,21 @@ void ConfigureSimulate(CLI::App& app, Raw& raw) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
+void ConfigureCompare(CLI::App& app, Raw& raw) {
+  app.add_option("files", raw.options.files, "A.sched B.sched ...")->required();
+  app.add_option("-P,--P", raw.options.grid_ranks,
+                 "ranks: numbers and ranges, 4,8 or 2..8")
+      ->required();
+  app.add_option("-M,--M", raw.options.grid_micro_batches,
+                 "micro-batches, likewise")
+      ->required();
+  app.add_option("-D", raw.defines,
+                 "another parameter: name=INTEGER, for the schedules that have "
+                 "it");
+  AddCosts(app, raw);
+  AddJson(app, raw);
+}
+
 void ConfigureShow(CLI::App& app, Raw& raw) {
   AddFile(app, raw, "FILE.sched or FILE.ppb");
   AddPoint(app, raw);

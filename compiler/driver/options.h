@@ -12,12 +12,14 @@
 namespace pp::driver {
 
 struct Options {
-  std::string command;   // "compile", "check", ...
-  std::string file;      // the input, or the code of `explain`
-  std::string output;    // -o
-  std::string schedule;  // --schedule
+  std::string command;             // "compile", "check", ...
+  std::vector<std::string> files;  // compare
+  std::string file;                // the input, or the code of `explain`
+  std::string output;              // -o
+  std::string schedule;            // --schedule
   std::vector<std::pair<std::string, int64_t>> values;  // P, M, then -D
   std::string sweep;                                    // --for P=2..8,M=1..32
+  std::string grid_ranks, grid_micro_batches;           // compare --P 4,8
   std::string costs;                                    // --cost F=1,B=2
   std::string memory;                                   // --mem act=1GiB
   std::string barrier = "on";                           // simulate --barrier

@@ -49,4 +49,16 @@ size_t CheckExpectations(const sema::CheckedSchedule& schedule,
                          const ir::Metrics& metrics, const ir::CostModel& costs,
                          diag::Emitter& diag);
 
+// What the `expect WORD == FORMULA` lines promise at this point, worked out
+// from the right side alone, to be shown beside what was simulated. A word
+// without such a line (or whose `when` does not hold) has no value.
+struct Formulas {
+  std::optional<int64_t> bubble, makespan;  // in ticks
+  std::optional<int64_t> messages;
+  std::optional<int64_t> live;  // the largest over the ranks, in chunks
+};
+Formulas EvaluateFormulas(const sema::CheckedSchedule& schedule,
+                          const Point& point, const ir::Metrics& metrics,
+                          const ir::CostModel& costs);
+
 }  // namespace pp::expand

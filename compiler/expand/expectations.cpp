@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "compiler/expand/expand.h"
@@ -101,7 +102,59 @@ class Expectations {
   size_t evaluated_ = 0;
 };
 
+// The value that `expect` promises for one word, or nullptr.
+std::optional<int64_t>* Place(const sema::Program& program,
+                              const sema::Expect& expect, Formulas& formulas) {
+  if (expect.comparison != sema::ExprKind::kEq) return nullptr;
+  const sema::Expr& left = program.exprs[expect.left];
+  switch (left.kind) {
+    case sema::ExprKind::kBubble:
+      return &formulas.bubble;
+    case sema::ExprKind::kMakespan:
+      return &formulas.makespan;
+    case sema::ExprKind::kMessages:
+      return &formulas.messages;
+    case sema::ExprKind::kLive: {
+      const sema::Expr& rank = program.exprs[left.a];
+      const bool each =
+          rank.kind == sema::ExprKind::kSlot && rank.a == expect.rank;
+      return each ? &formulas.live : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
+
+Formulas EvaluateFormulas(const sema::CheckedSchedule& schedule,
+                          const Point& point, const ir::Metrics& metrics,
+                          const ir::CostModel& costs) {
+  Formulas formulas;
+  Instance instance(schedule);
+  diag::Emitter unheard;
+  if (instance.Bind(point, unheard) != Outcome::kExpanded) return formulas;
+  Simulated simulated{metrics, costs};
+  Evaluator& eval = instance.eval();
+  eval.set_simulated(&simulated);
+  for (const sema::Expect& expect : schedule.program->expects) {
+    std::optional<int64_t>* place = Place(*schedule.program, expect, formulas);
+    if (place == nullptr) continue;
+    const uint32_t ranks = expect.per_rank ? instance.ranks() : 1;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      eval.Var(expect.rank) = rank;
+      const bool made =
+          expect.condition == kNone || eval.Eval(expect.condition) != 0;
+      const int64_t value = made ? eval.Eval(expect.right) : 0;
+      if (eval.failed()) {
+        eval.TakeFault();
+      } else if (made) {
+        *place = place->has_value() ? std::max(**place, value) : value;
+      }
+    }
+  }
+  return formulas;
+}
 
 size_t CheckExpectations(const sema::CheckedSchedule& schedule,
                          const Point& point, const ir::Schedule&,
