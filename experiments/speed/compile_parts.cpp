@@ -47,7 +47,7 @@ struct Stage {
   std::optional<sema::CheckedSchedule> checked;
   expand::Point point;
   ir::Schedule schedule;
-  ir::CostModel costs;
+  driver::Models models;
 
   explicit Stage(int64_t micro_batches) {
     session.options.file = kFile;
@@ -62,7 +62,7 @@ struct Stage {
     return std::move(*expansion.schedule);
   }
   bytecode::Module Lower() {
-    return Take(lower::Lower(schedule, costs, session.sources, {}));
+    return Take(lower::Lower(schedule, models.costs, session.sources, {}));
   }
 };
 
@@ -91,7 +91,7 @@ void CheckSchedule(benchmark::State& state) {
 void Simulate(benchmark::State& state) {
   Stage stage(state.range(0));
   Time(state, stage,
-       [&] { return analysis::Simulate(stage.schedule, stage.costs); });
+       [&] { return analysis::Simulate(stage.schedule, stage.models.costs); });
 }
 
 void OrderEvents(benchmark::State& state) {
@@ -100,8 +100,8 @@ void OrderEvents(benchmark::State& state) {
     const lower::WorkIndex index =
         Take(lower::WorkIndex::Build(stage.schedule));
     const lower::Transfers transfers(stage.schedule);
-    return Take(
-        lower::OrderEvents(stage.schedule, stage.costs, transfers, index, {}));
+    return Take(lower::OrderEvents(stage.schedule, stage.models.costs,
+                                   transfers, index, {}));
   });
 }
 
@@ -140,7 +140,7 @@ void CheckPoint(benchmark::State& state) {
   Stage stage(state.range(0));
   Time(state, stage, [&] {
     auto result =
-        driver::CheckPoint(*stage.checked, stage.point, stage.costs, {}, false,
+        driver::CheckPoint(*stage.checked, stage.point, stage.models, {}, false,
                            stage.session.sources, stage.session.diag);
     if (!result.point) Die("the point was not accepted");
     return result;

@@ -2,14 +2,6 @@
 
 namespace pp {
 
-void ByteWriter::AppendWord(uint64_t value, size_t bytes) {
-  const size_t at = bytes_.size();
-  bytes_.resize(at + bytes);
-  for (size_t i = 0; i < bytes; ++i) {
-    bytes_[at + i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
 void ByteWriter::Pad(size_t alignment) {
   const size_t rest = bytes_.size() % alignment;
   if (rest == 0) return;

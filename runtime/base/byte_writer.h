@@ -55,6 +55,12 @@ class ByteWriter {
     bytes_.insert(bytes_.end(), data.begin(), data.end());
   }
 
+  // `size` bytes to be filled in by the caller at once; no note.
+  std::span<std::byte> Append(size_t size) {
+    bytes_.resize(bytes_.size() + size);
+    return std::span(bytes_).last(size);
+  }
+
   // Room for `size` bytes more.
   void Reserve(size_t size) { bytes_.reserve(bytes_.size() + size); }
 
@@ -71,7 +77,13 @@ class ByteWriter {
     notes_->push_back(
         {bytes_.size(), size, fmt::format(what, std::forward<Args>(args)...)});
   }
-  void AppendWord(uint64_t value, size_t bytes);
+  void AppendWord(uint64_t value, size_t bytes) {
+    const size_t at = bytes_.size();
+    bytes_.resize(at + bytes);
+    for (size_t i = 0; i < bytes; ++i) {
+      bytes_[at + i] = static_cast<std::byte>(value >> (8 * i));
+    }
+  }
 
   std::vector<std::byte> bytes_;
   std::vector<ByteNote>* notes_;

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "runtime/bytecode/format.h"
 #include "runtime/bytecode/text.h"
@@ -26,53 +27,81 @@ constexpr size_t WidthOf(OperandKind kind) {
   return 0;
 }
 
-// Widths in bytes of all operands, by opcode; `known`: there is such a one.
+// What one opcode's operands are in the 16 bytes: everything is known when
+// this is compiled, so that an instruction costs a few shifts.
+template <OperandKind... Kinds>
 struct Layout {
-  bool known = false;
-  std::array<uint8_t, kMaxOperands> bytes{};
+  static constexpr std::array<size_t, kMaxOperands> kWidth = {
+      WidthOf(Kinds)...};
+  static constexpr size_t ShiftOf(size_t operand) {
+    size_t bytes = 1;  // the opcode
+    for (size_t i = 0; i < operand; ++i) bytes += kWidth[i];
+    return 8 * bytes;
+  }
+  static constexpr uint64_t MaxOf(size_t operand) {
+    return (uint64_t{1} << (8 * kWidth[operand])) - 1;
+  }
+  // Above the last operand, where all bits are zero.
+  static constexpr size_t kEnd = ShiftOf(kMaxOperands);
+  static_assert(kEnd <= 8 * kInstrBytes);
+
+  static bool Fits(const Instr& instr) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return ((instr.operand[I] <= MaxOf(I)) && ...);
+    }
+    (std::make_index_sequence<kMaxOperands>());
+  }
+  static Word Pack(uint8_t code, const Instr& instr) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return (Word{code} | ... | ShiftUp<I>(instr.operand[I]));
+    }
+    (std::make_index_sequence<kMaxOperands>());
+  }
+  static bool Unpack(Word word, Instr& instr) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      ((instr.operand[I] = ShiftDown<I>(word)), ...);
+    }
+    (std::make_index_sequence<kMaxOperands>());
+    if constexpr (kEnd == 8 * kInstrBytes) return true;
+    return word >> (kEnd % (8 * kInstrBytes)) == 0;
+  }
+
+ private:
+  template <size_t I>
+  static Word ShiftUp(uint32_t value) {
+    if constexpr (kWidth[I] == 0) return 0;
+    return Word{value} << (ShiftOf(I) % (8 * kInstrBytes));
+  }
+  template <size_t I>
+  static uint32_t ShiftDown(Word word) {
+    if constexpr (kWidth[I] == 0) return 0;
+    return static_cast<uint32_t>(word >> (ShiftOf(I) % (8 * kInstrBytes))) &
+           static_cast<uint32_t>(MaxOf(I));
+  }
 };
 
-constexpr Layout MakeLayout(
-    const std::array<OperandKind, kMaxOperands>& kinds) {
-  Layout layout{true, {}};
-  for (size_t i = 0; i < kMaxOperands; ++i) {
-    layout.bytes[i] = static_cast<uint8_t>(WidthOf(kinds[i]));
-  }
-  return layout;
-}
-
-constexpr std::array<Layout, 256> kLayouts = [] {
-  std::array<Layout, 256> layouts{};
 #define PP_OP(Name, code, mnemonic, Class, K1, n1, K2, n2, K3, n3, K4, n4, K5, \
               n5, K6, n6)                                                      \
-  layouts[code] = MakeLayout({OperandKind::k##K1, OperandKind::k##K2,          \
-                              OperandKind::k##K3, OperandKind::k##K4,          \
-                              OperandKind::k##K5, OperandKind::k##K6});
+  using Name##Layout =                                                         \
+      Layout<OperandKind::k##K1, OperandKind::k##K2, OperandKind::k##K3,       \
+             OperandKind::k##K4, OperandKind::k##K5, OperandKind::k##K6>;
 #include "runtime/bytecode/opcodes.def"
-  return layouts;
-}();
 
-constexpr uint64_t MaxOf(size_t bytes) {
-  return (uint64_t{1} << (8 * bytes)) - 1;
-}
-
-InstrBytes ToBytes(Word word) {
-  InstrBytes out;
+void Store(Word word, std::byte* out) {
   if constexpr (std::endian::native == std::endian::little) {
-    std::memcpy(out.data(), &word, sizeof(word));
+    std::memcpy(out, &word, sizeof(word));
   } else {
-    for (std::byte& byte : out) {
-      byte = static_cast<std::byte>(word);
+    for (size_t i = 0; i < kInstrBytes; ++i) {
+      out[i] = static_cast<std::byte>(word);
       word >>= 8;
     }
   }
-  return out;
 }
 
-Word ToWord(std::span<const std::byte, kInstrBytes> bytes) {
+Word Load(const std::byte* bytes) {
   Word word = 0;
   if constexpr (std::endian::native == std::endian::little) {
-    std::memcpy(&word, bytes.data(), sizeof(word));
+    std::memcpy(&word, bytes, sizeof(word));
   } else {
     for (size_t i = kInstrBytes; i-- > 0;) {
       word = word << 8 | static_cast<uint8_t>(bytes[i]);
@@ -81,49 +110,75 @@ Word ToWord(std::span<const std::byte, kInstrBytes> bytes) {
   return word;
 }
 
-Status DoesNotFit(const Instr& instr, size_t operand) {
-  const OperandInfo& info = Info(instr.op).operands[operand];
-  return InputError(fmt::format(
-      "`{}`: operand `{}` is {}, its field has {} bytes", PrintInstr(instr),
-      info.name, instr.operand[operand], OperandBytes(info.kind)));
+// False: EncodeFault says why.
+bool EncodeOne(const Instr& instr, std::byte* out) {
+  switch (instr.op) {
+#define PP_OP(Name, code, ...)                    \
+  case Opcode::k##Name:                           \
+    if (!Name##Layout::Fits(instr)) return false; \
+    Store(Name##Layout::Pack(code, instr), out);  \
+    return true;
+#include "runtime/bytecode/opcodes.def"
+  }
+  return false;
+}
+
+// False: DecodeFault says why.
+bool DecodeOne(const std::byte* bytes, Instr& instr) {
+  const Word word = Load(bytes);
+  instr.op = static_cast<Opcode>(bytes[0]);
+  switch (instr.op) {
+#define PP_OP(Name, ...) \
+  case Opcode::k##Name:  \
+    return Name##Layout::Unpack(word, instr);
+#include "runtime/bytecode/opcodes.def"
+  }
+  return false;
+}
+
+Status EncodeFault(const Instr& instr) {
+  const auto code = static_cast<uint8_t>(instr.op);
+  const OpInfo* info = FindOp(code);
+  if (info == nullptr)
+    return InputError(fmt::format("no opcode {:#04x}", code));
+  for (size_t i = 0; i < kMaxOperands; ++i) {
+    const size_t bytes = OperandBytes(info->operands[i].kind);
+    if (instr.operand[i] < uint64_t{1} << (8 * bytes)) continue;
+    return InputError(fmt::format(
+        "`{}`: operand `{}` is {}, its field has {} bytes", PrintInstr(instr),
+        info->operands[i].name, instr.operand[i], bytes));
+  }
+  return OkStatus();
+}
+
+// `instr` is what could be decoded.
+Status DecodeFault(const Instr& instr) {
+  const auto code = static_cast<uint8_t>(instr.op);
+  if (FindOp(code) == nullptr) {
+    return InputError(fmt::format("no such opcode {:#04x}", code));
+  }
+  return InputError(
+      fmt::format("`{}`: padding is not zero", PrintInstr(instr)));
 }
 
 }  // namespace
 
-Result<InstrBytes> Encode(const Instr& instr) {
-  const auto code = static_cast<uint8_t>(instr.op);
-  const Layout& layout = kLayouts[code];
-  if (!layout.known) {
-    return Fail(InputError(fmt::format("no opcode {:#04x}", code)));
+Status Encode(std::span<const Instr> code, std::span<std::byte> out) {
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    if (!EncodeOne(code[pc], out.data() + pc * kInstrBytes)) {
+      return EncodeFault(code[pc]).WithContext(fmt::format("pc {}", pc));
+    }
   }
-  Word word = code;
-  size_t shift = 8;
-  for (size_t i = 0; i < kMaxOperands; ++i) {
-    const uint32_t value = instr.operand[i];
-    if (value > MaxOf(layout.bytes[i])) return Fail(DoesNotFit(instr, i));
-    word |= static_cast<Word>(value) << shift;
-    shift += size_t{8} * layout.bytes[i];
-  }
-  return ToBytes(word);
+  return OkStatus();
 }
 
-Result<Instr> Decode(std::span<const std::byte, kInstrBytes> bytes) {
-  const auto code = static_cast<uint8_t>(bytes[0]);
-  const Layout& layout = kLayouts[code];
-  if (!layout.known) {
-    return Fail(InputError(fmt::format("no such opcode {:#04x}", code)));
+Status Decode(std::span<const std::byte> bytes, std::span<Instr> code) {
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    if (!DecodeOne(bytes.data() + pc * kInstrBytes, code[pc])) {
+      return DecodeFault(code[pc]).WithContext(fmt::format("pc {}", pc));
+    }
   }
-  Instr instr{static_cast<Opcode>(code), {}};
-  Word rest = ToWord(bytes) >> 8;
-  for (size_t i = 0; i < kMaxOperands; ++i) {
-    instr.operand[i] = static_cast<uint32_t>(rest & MaxOf(layout.bytes[i]));
-    rest >>= size_t{8} * layout.bytes[i];
-  }
-  if (rest != 0) {
-    return Fail(InputError(
-        fmt::format("`{}`: padding is not zero", PrintInstr(instr))));
-  }
-  return instr;
+  return OkStatus();
 }
 
 std::string SectionName(uint32_t index) {

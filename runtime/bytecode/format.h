@@ -37,13 +37,12 @@ inline constexpr size_t kRankHeadBytes = 32;
 inline constexpr size_t kDebugBytes = 8;
 inline constexpr size_t kChunkBytes = 8;
 
-using InstrBytes = std::array<std::byte, kInstrBytes>;
-
-// The operand's value as bytes, in the order of the table. kInput when it does
-// not fit its field, naming it.
-Result<InstrBytes> Encode(const Instr& instr);
-// kInput: no such opcode, or padding that is not zero.
-Result<Instr> Decode(std::span<const std::byte, kInstrBytes> bytes);
+// Operands as bytes, in the order of the table, to `out` of kInstrBytes for
+// each. kInput names the pc and the operand that does not fit its field.
+Status Encode(std::span<const Instr> code, std::span<std::byte> out);
+// Fills `code` from kInstrBytes for each. kInput names the pc: no such opcode,
+// or padding that is not zero.
+Status Decode(std::span<const std::byte> bytes, std::span<Instr> code);
 
 // "module", "facts", "sites", "rank 3".
 std::string SectionName(uint32_t index);

@@ -26,24 +26,18 @@ void ReadGroup(ByteReader& in, Group& group) {
 // The two arrays that make up nearly all of a file are taken whole: a bounds
 // check for each of their fields costs more than the fields.
 void ReadCode(ByteReader& in, size_t count, std::vector<Instr>& code) {
-  auto bytes = in.Bytes(count * kInstrBytes, "instructions");
+  const auto bytes = in.Bytes(count * kInstrBytes, "instructions");
   if (!in.ok()) return;
-  code.reserve(count);
-  for (size_t pc = 0; pc < count; ++pc) {
-    const Result<Instr> instr = Decode(bytes.first<kInstrBytes>());
-    if (!instr) {
-      in.Fail(fmt::format("pc {}: {}", pc, instr.error().message()));
-      return;
-    }
-    code.push_back(*instr);
-    bytes = bytes.subspan(kInstrBytes);
+  code.resize(count);
+  if (const Status status = Decode(bytes, code); !status.ok()) {
+    in.Fail(status.message());
   }
 }
 
-uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
+uint32_t WordAt(const std::byte* bytes) {
   uint32_t value = 0;
   for (size_t i = 0; i < sizeof(value); ++i) {
-    value |= static_cast<uint32_t>(bytes[at + i]) << (8 * i);
+    value |= static_cast<uint32_t>(bytes[i]) << (8 * i);
   }
   return value;
 }
@@ -51,9 +45,11 @@ uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
 void ReadDebug(ByteReader& in, size_t count, std::vector<DebugEntry>& debug) {
   const auto bytes = in.Bytes(count * kDebugBytes, "debug entries");
   if (!in.ok()) return;
-  debug.reserve(count);
-  for (size_t at = 0; at < bytes.size(); at += kDebugBytes) {
-    debug.push_back({WordAt(bytes, at), WordAt(bytes, at + 4)});
+  debug.resize(count);
+  const std::byte* at = bytes.data();
+  for (DebugEntry& entry : debug) {
+    entry = {WordAt(at), WordAt(at + 4)};
+    at += kDebugBytes;
   }
 }
 

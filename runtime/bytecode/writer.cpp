@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 #include "runtime/base/byte_writer.h"
@@ -50,6 +51,7 @@ class SectionWriter {
   Status Text(std::string_view what, std::string_view text);
   Status Group(size_t index, const bytecode::Group& group);
   Status Code(const RankProgram& program);
+  void Debug(const RankProgram& program);
 
   Notes notes_;
   ByteWriter out_;
@@ -126,13 +128,25 @@ Status SectionWriter::Sites(const std::vector<Site>& sites) {
 }
 
 Status SectionWriter::Code(const RankProgram& program) {
-  for (size_t pc = 0; pc < program.code.size(); ++pc) {
-    const auto bytes = format::Encode(program.code[pc]);
-    if (!bytes) return bytes.error().WithContext(fmt::format("pc {}", pc));
-    out_.Bytes(*bytes, "pc {}: {}", pc,
-               out_.annotated() ? PrintInstr(program.code[pc]) : "");
+  const std::span<const Instr> code = program.code;
+  if (!out_.annotated()) {
+    return format::Encode(code, out_.Append(code.size() * kInstrBytes));
+  }
+  std::array<std::byte, kInstrBytes> bytes;
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    PP_RETURN_IF_ERROR(format::Encode(code.subspan(pc, 1), bytes));
+    out_.Bytes(bytes, "pc {}: {}", pc, PrintInstr(code[pc]));
   }
   return OkStatus();
+}
+
+void SectionWriter::Debug(const RankProgram& program) {
+  for (size_t pc = 0; pc < program.debug.size(); ++pc) {
+    const DebugEntry& entry = program.debug[pc];
+    out_.U32(entry.site, "debug of pc {}: site {}", pc,
+             static_cast<int32_t>(entry.site));
+    out_.U32(entry.iteration, "iteration {}", entry.iteration);
+  }
 }
 
 Status SectionWriter::Rank(const RankProgram& program) {
@@ -147,12 +161,7 @@ Status SectionWriter::Rank(const RankProgram& program) {
                program.chunks.size() * format::kChunkBytes +
                format::kSectionAlignment);
   PP_RETURN_IF_ERROR(Code(program));
-  for (size_t pc = 0; pc < program.debug.size(); ++pc) {
-    const DebugEntry& entry = program.debug[pc];
-    out_.U32(entry.site, "debug of pc {}: site {}", pc,
-             static_cast<int32_t>(entry.site));
-    out_.U32(entry.iteration, "iteration {}", entry.iteration);
-  }
+  Debug(program);
   for (size_t i = 0; i < program.chunks.size(); ++i) {
     const ChunkInfo& chunk = program.chunks[i];
     out_.U32(chunk.stage.value, "chunk c{}: stage {}", i, chunk.stage.value);
