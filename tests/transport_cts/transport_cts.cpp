@@ -6,6 +6,9 @@
 #include <thread>
 
 #include "runtime/transport/inproc/inproc.h"
+#ifdef PP_WITH_GLOO
+#include "runtime/transport/gloo/gloo.h"
+#endif
 
 namespace pp::transport {
 namespace {
@@ -14,16 +17,26 @@ using bytecode::Payload;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+#ifdef PP_WITH_GLOO
+std::vector<std::unique_ptr<Transport>> CreateGloo(uint32_t ranks) {
+  auto ends = gloo::CreateLocal(ranks);
+  if (ends) return std::move(*ends);
+  ADD_FAILURE() << ends.error().message();
+  return {};
+}
+#endif
+
 struct Sut {
   const char* name;
   std::vector<std::unique_ptr<Transport>> (*create)(uint32_t);
   uint32_t max_ranks;
   bool compares_keys;
+  bool zero_copy;
 };
 
 constexpr Sut kSuts[] = {
-#define PP_SUT(Name, Create, max_ranks, compares_keys) \
-  {#Name, Create, max_ranks, compares_keys},
+#define PP_SUT(Name, Create, max_ranks, compares_keys, zero_copy) \
+  {#Name, Create, max_ranks, compares_keys, zero_copy},
 #include "tests/transport_cts/suts.def"
 };
 
@@ -163,19 +176,41 @@ TEST_P(TransportCts, CrossingSendsComplete) {
 TEST_P(TransportCts, AnotherKeyIsAnErrorThatNamesBoth) {
   if (!GetParam().compares_keys) GTEST_SKIP() << "keys are not carried";
   Open(2);
-  OnAllRanks([&](Transport& end) {
-    Status status = end.rank() == Rank(0)
-                        ? SendFloats(end, Rank(1), Act(7), {1})
-                        : OkStatus();
-    if (end.rank() == Rank(1)) {
-      const auto got = RecvFloats(end, Rank(0), Act(8), 1);
-      ASSERT_FALSE(got);
-      status = got.error();
-    }
+  const auto names_both = [](const Status& status) {
     EXPECT_EQ(status.code(), StatusCode::kRankFailed);
     EXPECT_NE(status.message().find("act s0 m7"), std::string::npos);
     EXPECT_NE(status.message().find("act s0 m8"), std::string::npos);
+  };
+  OnAllRanks([&](Transport& end) {
+    if (end.rank() == Rank(0)) {
+      // Between processes the sender has done its part and learns nothing.
+      const Status status = SendFloats(end, Rank(1), Act(7), {1});
+      if (!status.ok()) names_both(status);
+      return;
+    }
+    const auto got = RecvFloats(end, Rank(0), Act(8), 1);
+    ASSERT_FALSE(got);
+    names_both(got.error());
   });
+}
+
+TEST_P(TransportCts, AnotherSizeIsAnError) {
+  if (GetParam().zero_copy) GTEST_SKIP() << "the sender's buffer is taken";
+  for (const size_t sent : {1u, 3u, 100'000u}) {
+    Open(2);
+    OnAllRanks([&](Transport& end) {
+      if (end.rank() == Rank(0)) {
+        const Buffer buffer = Floats(std::vector<float>(sent));
+        const auto id = end.Send(Rank(1), LaneId(0), Act(0), buffer);
+        // The receiver may take it or not; nothing else may happen.
+        if (id) (void)end.Wait(*id, In(300)).ok();
+        return;
+      }
+      const auto got = RecvFloats(end, Rank(0), Act(0), 2);
+      ASSERT_FALSE(got);
+      EXPECT_EQ(got.error().code(), StatusCode::kRankFailed);
+    });
+  }
 }
 
 TEST_P(TransportCts, AReceiveWithoutASendMeetsItsDeadline) {

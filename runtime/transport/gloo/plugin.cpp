@@ -1,0 +1,11 @@
+// What pprun looks for in libpp_transport_gloo.so.
+#include "runtime/transport/gloo/gloo.h"
+
+#define PP_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+PP_EXPORT const char* PpTransportAbi() { return pp::transport::kTransportAbi; }
+PP_EXPORT pp::transport::ProcessTransport* PpCreateTransport() {
+  return pp::transport::gloo::CreateProcessTransport().release();
+}
+}
