@@ -1,8 +1,9 @@
 // Engine: does the work of one rank. The VM tells it what, in which order.
 //
 // One engine per rank, called by that rank's thread only. `chunk` is local to
-// the rank; the module says which stage it holds. On CPU every call returns
-// when the work is done. All failures are Status: an engine that throws
+// the rank; the module says which stage it holds. Without a queue() every call
+// returns when the work is done; with one it only queues it, and EndStep comes
+// once all of a step has run. All failures are Status: an engine that throws
 // inside converts at its border.
 //
 // Conventions of the mathematics, the same for every engine with weights:
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/status.h"
 #include "runtime/bytecode/module.h"
+#include "runtime/device/queue.h"
 
 namespace pp::engine {
 
@@ -60,8 +63,14 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  // Where the calls below only queue work (a GPU); null: they do it.
+  virtual std::shared_ptr<device::Queue> queue() const { return nullptr; }
+
   // Zero the gradients, take the batch of this step.
   virtual Status BeginStep(uint64_t step) = 0;
+  // All work of the step has run: reads what it left (losses), and reports
+  // what the device found wrong.
+  virtual Status EndStep() { return OkStatus(); }
 
   virtual Status Forward(const Work& work) = 0;
   virtual Status Backward(const Work& work) = 0;
@@ -83,7 +92,7 @@ class Engine {
   // counts as this rank's memory.
   virtual void Adopt(Buffer& buffer) = 0;
 
-  // After the last instruction of a step. Losses of the micro-batches whose
+  // After EndStep. Losses of the micro-batches whose
   // last stage is on this rank: (mb, sum over units), any order.
   virtual std::vector<std::pair<MicroBatch, double>> Losses() const = 0;
   // Units of loss in the whole batch: mean loss = sum of Losses / LossUnits.
@@ -100,6 +109,10 @@ struct EngineConfig {
   std::vector<std::pair<std::string, std::string>> options;
   std::string data;  // text file; empty: the model's own default
   std::string device = "cpu";
+  // Of the GPUs, where `device` is "cuda". Rank r of a process with several
+  // ranks takes GPU r modulo their number, unless `gpu` says which.
+  std::shared_ptr<device::Driver> driver;
+  std::optional<uint32_t> gpu;
   uint32_t batch = 0;  // rows of the global batch; 0: model's default
   uint64_t seed = 1;
   std::string optimizer = "adamw";  // "sgd" | "adamw"

@@ -60,6 +60,13 @@ Status Crew::Work(Rank rank) {
         fmt::format("rank {} cannot start", rank.value));
   }
   engine::Engine& engine = **created;
+  if (auto queue = engine.queue()) {
+    PP_RETURN_IF_ERROR(
+        transports[rank.value]
+            ->Attach(std::move(queue),
+                     std::chrono::steady_clock::now() + timeout)
+            .WithContext(fmt::format("rank {} cannot start", rank.value)));
+  }
   // The leader's watchdog comes first: it knows about all ranks.
   vm::Vm vm(module, rank, engine, *transports[rank.value],
             {.timeout = 2 * timeout + std::chrono::seconds(2),

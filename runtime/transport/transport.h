@@ -10,6 +10,11 @@
 // the Buffer given to Recv is written until Wait, which may *replace* it by
 // the sender's buffer where both ranks share memory (zero copy).
 // After an error every further call returns the first error.
+//
+// On a GPU (Attach) transfers are queued like all other work, and "until it has
+// completed" is meant in that order: what the rank queues after Wait runs after
+// the transfer. Wait keeps the host only until the peer has issued its side, at
+// most.
 #pragma once
 
 #include <chrono>
@@ -23,6 +28,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/status.h"
 #include "runtime/bytecode/instr.h"
+#include "runtime/device/queue.h"
 
 namespace pp::transport {
 
@@ -49,9 +55,25 @@ struct TransferTimes {
   int64_t ended_ns = 0;
 };
 
+// The same where both sides only queue work: it started when all of `started`
+// had been passed and ended with `ended` (empty: at once).
+struct TransferMarks {
+  std::vector<device::Mark> started;
+  device::Mark ended;
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
+
+  // This rank's work is queued there. Once, before all other calls but Abort,
+  // on every rank or none. kUsage where the transport carries no GPU memory.
+  virtual Status Attach(std::shared_ptr<device::Queue> queue,
+                        Deadline deadline) {
+    (void)queue, (void)deadline;
+    return UsageError("--transport " + traits().name +
+                      " carries no GPU memory: use inproc or nccl");
+  }
 
   virtual TransportTraits traits() const = 0;
   virtual Rank rank() const = 0;
@@ -68,6 +90,10 @@ class Transport {
   // Of the request that the last successful Wait completed; empty where the
   // transport cannot see when the peer came.
   virtual std::optional<TransferTimes> LastTransfer() const { return {}; }
+  virtual TransferMarks LastTransferMarks() const { return {}; }
+  // The first error, kAborted included, without waiting: for one who waits for
+  // the device.
+  virtual Status Check() { return OkStatus(); }
 
   // SENDs and RECVs between them start together or not at all.
   virtual Status GroupBegin() = 0;

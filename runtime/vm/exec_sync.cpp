@@ -11,6 +11,11 @@ namespace {
 // cannot tell when the peer came, it includes waiting for the peer.
 void RecordTransfer(Machine& machine, const Slot& slot) {
   if (machine.options.trace == nullptr) return;
+  if (machine.queue != nullptr) {
+    machine.queued_transfers.push_back(
+        {slot.issue_pc, slot.lane, machine.transport.LastTransferMarks()});
+    return;
+  }
   trace::Event event{trace::EventKind::kTransfer,
                      static_cast<uint32_t>(machine.step),
                      slot.issue_pc,

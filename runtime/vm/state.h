@@ -18,6 +18,18 @@ struct Slot {
   int64_t issue_ns = 0;
 };
 
+// Where calls only queue work: what an instruction put between two marks.
+struct QueuedSpan {
+  uint32_t pc = 0;
+  device::Mark begin, end;
+};
+
+struct QueuedTransfer {
+  uint32_t issue_pc = 0;
+  LaneId lane;
+  transport::TransferMarks marks;
+};
+
 struct Machine {
   const bytecode::Module& module;
   const bytecode::RankProgram& program;
@@ -35,6 +47,12 @@ struct Machine {
   int64_t now_ns = 0;  // when the current instruction began
   uint32_t held = 0;   // stashes held now
   StepResult result{};
+
+  // On a GPU; null: instructions have run when they return.
+  std::shared_ptr<device::Queue> queue{};
+  device::Mark last_mark{};
+  std::vector<QueuedSpan> queued{};
+  std::vector<QueuedTransfer> queued_transfers{};
 
   Buffer* At(SlotId slot) {
     return slot == bytecode::kNoSlot ? nullptr : &slots[slot.value].buffer;

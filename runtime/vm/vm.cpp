@@ -4,6 +4,7 @@
 
 #include "runtime/bytecode/text.h"
 #include "runtime/vm/exec.h"
+#include "runtime/vm/queued.h"
 
 namespace pp::vm {
 
@@ -26,8 +27,8 @@ struct Vm::State {
                 .transport = transport,
                 .options = options,
                 .zero_copy = transport.traits().zero_copy,
-                .slots = std::vector<Slot>(module.programs[rank.value].slots)} {
-  }
+                .slots = std::vector<Slot>(module.programs[rank.value].slots),
+                .queue = engine.queue()} {}
 };
 
 namespace {
@@ -53,7 +54,72 @@ constexpr OpClass ClassOf(Opcode op) {
   return OpClass::kMeta;
 }
 
-// Accounts for the instruction that ran from machine.now_ns to end_ns.
+std::string Where(const Machine& machine) {
+  const std::string site =
+      PrintSite(machine.module, machine.rank, Pc(machine.pc));
+  return fmt::format("rank {}, step {}, pc {} (`{}`){}{}", machine.rank.value,
+                     machine.step, machine.pc,
+                     PrintInstr(machine.program.code[machine.pc]),
+                     site.empty() ? "" : " at ", site);
+}
+
+enum class Stage : uint8_t { kBegin, kCode, kEnd };
+
+// Gives the failure its place and tells the other ranks, unless it is their
+// failure that came here.
+Status Failed(Machine& machine, const Status& cause, Stage stage) {
+  const std::string where =
+      stage == Stage::kCode
+          ? Where(machine)
+          : fmt::format("rank {}, {} of step {}", machine.rank.value,
+                        stage == Stage::kBegin ? "begin" : "end", machine.step);
+  const bool own = cause.code() != StatusCode::kAborted;
+  const Status status(own ? StatusCode::kRankFailed : StatusCode::kAborted,
+                      where + ": " + cause.message());
+  if (own) machine.transport.Abort(status);
+  return status;
+}
+
+// What the instructions queue has not run when they return.
+Status QueueCode(Machine& machine) {
+  machine.last_mark = {};
+  machine.queued.clear();
+  machine.queued_transfers.clear();
+  const std::vector<Instr>& code = machine.program.code;
+  for (machine.pc = 0; machine.pc < code.size(); ++machine.pc) {
+    machine.position.since_ns.store(NowNs(), std::memory_order_relaxed);
+    machine.position.pc.store(machine.pc, std::memory_order_release);
+    PP_RETURN_IF_ERROR(MarkBegin(machine, code[machine.pc]));
+    PP_RETURN_IF_ERROR(Dispatch(machine, code[machine.pc]));
+    PP_RETURN_IF_ERROR(MarkEnd(machine, code[machine.pc]));
+    ++machine.result.instructions;
+  }
+  PP_RETURN_IF_ERROR(Drain(machine));
+  machine.position.since_ns.store(NowNs(), std::memory_order_relaxed);
+  machine.position.pc.store(machine.pc, std::memory_order_release);
+  return OkStatus();
+}
+
+Status RunCode(Machine& machine) {
+  if (machine.queue != nullptr) return QueueCode(machine);
+  const std::vector<Instr>& code = machine.program.code;
+  for (machine.pc = 0; machine.pc < code.size(); ++machine.pc) {
+    // One clock reading an instruction: the end of one is the begin of the
+    // next, so that the spans of a rank leave no gaps.
+    machine.position.since_ns.store(machine.now_ns, std::memory_order_relaxed);
+    machine.position.pc.store(machine.pc, std::memory_order_release);
+    PP_RETURN_IF_ERROR(Dispatch(machine, code[machine.pc]));
+    const int64_t end_ns = NowNs();
+    Account(machine, code[machine.pc], end_ns);
+    machine.now_ns = end_ns;
+  }
+  machine.position.since_ns.store(machine.now_ns, std::memory_order_relaxed);
+  machine.position.pc.store(machine.pc, std::memory_order_release);
+  return OkStatus();
+}
+
+}  // namespace
+
 void Account(Machine& machine, const Instr& instr, int64_t end_ns) {
   StepResult& result = machine.result;
   ++result.instructions;
@@ -77,48 +143,6 @@ void Account(Machine& machine, const Instr& instr, int64_t end_ns) {
   }
 }
 
-std::string Where(const Machine& machine) {
-  const std::string site =
-      PrintSite(machine.module, machine.rank, Pc(machine.pc));
-  return fmt::format("rank {}, step {}, pc {} (`{}`){}{}", machine.rank.value,
-                     machine.step, machine.pc,
-                     PrintInstr(machine.program.code[machine.pc]),
-                     site.empty() ? "" : " at ", site);
-}
-
-// Gives the failure its place and tells the other ranks, unless it is their
-// failure that came here.
-Status Failed(Machine& machine, const Status& cause, bool in_code) {
-  const std::string where = in_code
-                                ? Where(machine)
-                                : fmt::format("rank {}, begin of step {}",
-                                              machine.rank.value, machine.step);
-  const bool own = cause.code() != StatusCode::kAborted;
-  const Status status(own ? StatusCode::kRankFailed : StatusCode::kAborted,
-                      where + ": " + cause.message());
-  if (own) machine.transport.Abort(status);
-  return status;
-}
-
-Status RunCode(Machine& machine) {
-  const std::vector<Instr>& code = machine.program.code;
-  for (machine.pc = 0; machine.pc < code.size(); ++machine.pc) {
-    // One clock reading an instruction: the end of one is the begin of the
-    // next, so that the spans of a rank leave no gaps.
-    machine.position.since_ns.store(machine.now_ns, std::memory_order_relaxed);
-    machine.position.pc.store(machine.pc, std::memory_order_release);
-    PP_RETURN_IF_ERROR(Dispatch(machine, code[machine.pc]));
-    const int64_t end_ns = NowNs();
-    Account(machine, code[machine.pc], end_ns);
-    machine.now_ns = end_ns;
-  }
-  machine.position.since_ns.store(machine.now_ns, std::memory_order_relaxed);
-  machine.position.pc.store(machine.pc, std::memory_order_release);
-  return OkStatus();
-}
-
-}  // namespace
-
 Vm::Vm(const bytecode::Module& module, Rank rank, engine::Engine& engine,
        transport::Transport& transport, VmOptions options)
     : state_(
@@ -136,11 +160,14 @@ Result<StepResult> Vm::RunStep(uint64_t step) {
   machine.position.pc.store(0, std::memory_order_relaxed);
   machine.position.step.store(step, std::memory_order_release);
   if (Status begun = machine.engine.BeginStep(step); !begun.ok()) {
-    return Fail(Failed(machine, begun, false));
+    return Fail(Failed(machine, begun, Stage::kBegin));
   }
   machine.now_ns = NowNs();
   if (Status ran = RunCode(machine); !ran.ok()) {
-    return Fail(Failed(machine, ran, true));
+    return Fail(Failed(machine, ran, Stage::kCode));
+  }
+  if (Status ended = machine.engine.EndStep(); !ended.ok()) {
+    return Fail(Failed(machine, ended, Stage::kEnd));
   }
   return machine.result;
 }

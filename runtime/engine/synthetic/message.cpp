@@ -14,7 +14,7 @@ constexpr uint64_t kMagic = 0x70702d746f6b656e;  // "pp-token"
 // One rank's hold on the bytes of a message.
 class Hold {
  public:
-  Hold(std::shared_ptr<std::byte[]> bytes, uint64_t size,
+  Hold(std::shared_ptr<void> bytes, uint64_t size,
        std::shared_ptr<MemoryCounter> counter)
       : bytes_(std::move(bytes)), size_(size), counter_(std::move(counter)) {
     counter_->Add(size_);
@@ -23,10 +23,10 @@ class Hold {
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
-  const std::shared_ptr<std::byte[]>& bytes() const { return bytes_; }
+  const std::shared_ptr<void>& bytes() const { return bytes_; }
 
  private:
-  std::shared_ptr<std::byte[]> bytes_;
+  std::shared_ptr<void> bytes_;
   uint64_t size_;
   std::shared_ptr<MemoryCounter> counter_;
 };
@@ -63,38 +63,63 @@ Result<Buffer> NewMessage(uint64_t bytes,
         MachineError(fmt::format("no memory for a message of {} bytes", size)));
   }
   std::byte* data = memory.get();
-  return Buffer{data, size,
-                std::make_shared<Hold>(std::move(memory), size, counter)};
+  return Counted({data, size, std::move(memory)}, counter);
+}
+
+Buffer Counted(Buffer raw, const std::shared_ptr<MemoryCounter>& counter) {
+  raw.owner = std::make_shared<Hold>(std::move(raw.owner), raw.bytes, counter);
+  return raw;
+}
+
+Buffer Uncounted(const Buffer& message) {
+  const auto* held = static_cast<const Hold*>(message.owner.get());
+  return {message.data, message.bytes, held->bytes()};
 }
 
 void CountFor(const std::shared_ptr<MemoryCounter>& counter, Buffer* buffer) {
-  const auto* held = static_cast<const Hold*>(buffer->owner.get());
-  buffer->owner = std::make_shared<Hold>(held->bytes(), buffer->bytes, counter);
+  *buffer = Counted(Uncounted(*buffer), counter);
+}
+
+device::Label LabelOf(const Token& token) {
+  static_assert(sizeof(Token) == sizeof(device::Label));
+  // Field by field onto zeros: padding is compared as well.
+  Token clean;
+  std::memset(static_cast<void*>(&clean), 0, sizeof clean);
+  clean.magic = kMagic;
+  clean.step = token.step;
+  clean.payload = token.payload;
+  clean.stage = token.stage;
+  clean.mb = token.mb;
+  device::Label label;
+  std::memcpy(&label, &clean, sizeof label);
+  return label;
 }
 
 void WriteToken(const Token& token, Buffer* buffer) {
-  Token full = token;
-  full.magic = kMagic;
-  std::memcpy(buffer->data, &full, sizeof full);
+  const device::Label label = LabelOf(token);
+  std::memcpy(buffer->data, &label, sizeof label);
+}
+
+Status CheckLabel(const Token& needed, const device::Label& label) {
+  if (label == LabelOf(needed)) return OkStatus();
+  Token got;
+  std::memcpy(static_cast<void*>(&got), &label, sizeof got);
+  if (got.magic != kMagic) {
+    return RankError(
+        fmt::format("needs {}, its input was never written", Text(needed)));
+  }
+  return RankError(
+      fmt::format("needs {}, its input is {}", Text(needed), Text(got)));
 }
 
 Status CheckToken(const Token& needed, const Buffer& buffer) {
-  Token got;
+  device::Label got;
   if (buffer.bytes < sizeof got) {
     return RankError(fmt::format("needs {}, its input has {} bytes only",
                                  Text(needed), buffer.bytes));
   }
   std::memcpy(&got, buffer.data, sizeof got);
-  if (got.magic != kMagic) {
-    return RankError(
-        fmt::format("needs {}, its input was never written", Text(needed)));
-  }
-  if (got.payload != needed.payload || got.stage != needed.stage ||
-      got.mb != needed.mb || got.step != needed.step) {
-    return RankError(
-        fmt::format("needs {}, its input is {}", Text(needed), Text(got)));
-  }
-  return OkStatus();
+  return CheckLabel(needed, got);
 }
 
 }  // namespace pp::engine::synthetic

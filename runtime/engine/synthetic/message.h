@@ -10,6 +10,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/status.h"
 #include "runtime/bytecode/instr.h"
+#include "runtime/device/driver.h"
 
 namespace pp::engine::synthetic {
 
@@ -46,8 +47,16 @@ uint64_t MessageBytes(uint64_t asked);  // what NewMessage takes for it
 // each rank that holds it counts it, as if it were the rank's own copy.
 void CountFor(const std::shared_ptr<MemoryCounter>& counter, Buffer* buffer);
 
+// `raw` as a message that counts for `counter`; and what it was made of.
+Buffer Counted(Buffer raw, const std::shared_ptr<MemoryCounter>& counter);
+Buffer Uncounted(const Buffer& message);
+
 void WriteToken(const Token& token, Buffer* buffer);
 // Whether the message is the one that is needed; the error says what it is.
 Status CheckToken(const Token& needed, const Buffer& buffer);
+
+// The same on a GPU, where the kernel compares: a label is a token's bytes.
+device::Label LabelOf(const Token& token);
+Status CheckLabel(const Token& needed, const device::Label& got);
 
 }  // namespace pp::engine::synthetic

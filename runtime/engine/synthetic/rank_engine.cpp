@@ -1,10 +1,10 @@
 #include "runtime/engine/synthetic/rank_engine.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <time.h>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "runtime/engine/synthetic/predict.h"
 
@@ -12,19 +12,6 @@ namespace pp::engine::synthetic {
 namespace {
 
 using bytecode::Payload;
-
-// An absolute deadline: a late wake-up is not added to by the next sleep.
-void SleepFor(int64_t ns) {
-  if (ns <= 0) return;
-  timespec until{};
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  const int64_t end = until.tv_nsec + ns;
-  until.tv_sec += end / 1'000'000'000;
-  until.tv_nsec = end % 1'000'000'000;
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) ==
-         EINTR) {
-  }
-}
 
 bool IsAt(const std::optional<Fault>& fault, Rank rank, char operation,
           MicroBatch mb) {
@@ -52,15 +39,13 @@ RankEngine::RankEngine(std::shared_ptr<const Setup> setup, Rank rank)
       memory_(std::make_shared<MemoryCounter>()) {
   const bytecode::RankProgram& program = setup_->module->programs[rank.value];
   stashes_.resize(program.stashes);
-  sums_.resize(program.chunks.size());
+  replicas_.resize(program.chunks.size(), 1);
 }
 
 Status RankEngine::BeginStep(uint64_t step) {
-  // The kernel may wake a sleeper 50 us late by default, to save power.
-  prctl(PR_SET_TIMERSLACK, 1UL);
   step_ = step;
   losses_.clear();
-  for (ReplicaSum& sum : sums_) sum = ReplicaSum{};
+  replicas_.assign(replicas_.size(), 1);
   memory_->ResetPeak();
   return OkStatus();
 }
@@ -69,47 +54,47 @@ StageId RankEngine::StageOf(ChunkId chunk) const {
   return setup_->module->programs[rank_.value].chunks[chunk.value].stage;
 }
 
-Status RankEngine::WorkFor(char operation, const Work& work, int64_t ns) const {
+Status RankEngine::Drill(char operation, const Work& work) const {
   if (IsAt(setup_->options.fail, rank_, operation, work.mb)) {
     return RankError("drill: this operation was asked to fail");
   }
   while (IsAt(setup_->options.hang, rank_, operation, work.mb)) {
-    SleepFor(1'000'000'000);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   }
+  return OkStatus();
+}
+
+int64_t RankEngine::Stretched(const Work& work, int64_t ns) const {
   const auto& factors = setup_->options.stage_factor;
   const auto factor = factors.find(StageOf(work.chunk).value);
-  SleepFor(factor == factors.end()
-               ? ns
-               : std::llround(static_cast<double>(ns) * factor->second));
-  return OkStatus();
+  return factor == factors.end()
+             ? ns
+             : std::llround(static_cast<double>(ns) * factor->second);
 }
 
 // `from` is the stage whose message this operation needs; none at an end of
 // the pipeline, where there is no message.
-Status RankEngine::CheckInput(const Work& work, Payload payload,
-                              std::optional<StageId> from) const {
+Status RankEngine::Do(char operation, const Work& work, int64_t ns,
+                      Payload payload, std::optional<StageId> from) {
   if (!from && work.in != nullptr) {
     return RankError("gets a message at the end of the pipeline");
   }
-  if (!from) return OkStatus();
-  if (work.in == nullptr) return RankError("gets no message");
-  return CheckToken({0, step_, payload, *from, work.mb}, *work.in);
-}
-
-Status RankEngine::Produce(const Work& work, Payload payload) {
-  if (work.out == nullptr) return OkStatus();
-  const StageId stage = StageOf(work.chunk);
-  PP_ASSIGN_OR_RETURN(*work.out, Allocate(payload, stage, work.mb));
-  WriteToken({0, step_, payload, stage, work.mb}, work.out);
-  return OkStatus();
+  if (from && work.in == nullptr) return RankError("gets no message");
+  PP_RETURN_IF_ERROR(Drill(operation, work));
+  Job job{operation, work, Stretched(work, ns), {}, {}};
+  if (from) job.needs = Token{0, step_, payload, *from, work.mb};
+  if (work.out != nullptr) {
+    job.gives = Token{0, step_, payload, StageOf(work.chunk), work.mb};
+  }
+  return Perform(job);
 }
 
 Status RankEngine::Forward(const Work& work) {
   const StageId stage = StageOf(work.chunk);
   std::optional<StageId> from;
   if (stage.value > 0) from = StageId(stage.value - 1);
-  PP_RETURN_IF_ERROR(CheckInput(work, Payload::kAct, from));
-  PP_RETURN_IF_ERROR(WorkFor('F', work, setup_->options.forward));
+  PP_RETURN_IF_ERROR(
+      Do('F', work, setup_->options.forward, Payload::kAct, from));
   stashes_[work.stash.value] = Stashed{work.chunk, work.mb, false};
   memory_->Add(setup_->options.activation);
   if (stage.value + 1 == setup_->module->stages) {
@@ -117,7 +102,7 @@ Status RankEngine::Forward(const Work& work) {
         RowsOf(setup_->batch, setup_->module->micro_batches, work.mb);
     losses_.emplace_back(work.mb, rows * LossPerRow(step_));
   }
-  return Produce(work, Payload::kAct);
+  return OkStatus();
 }
 
 // Whether the stash holds what this operation works on.
@@ -146,9 +131,7 @@ Status RankEngine::BackwardHalf(char operation, const Work& work, int64_t ns) {
     from = StageId(stage.value + 1);
   }
   PP_RETURN_IF_ERROR(TakeStash(operation, work, false));
-  PP_RETURN_IF_ERROR(CheckInput(work, Payload::kGrad, from));
-  PP_RETURN_IF_ERROR(WorkFor(operation, work, ns));
-  return Produce(work, Payload::kGrad);
+  return Do(operation, work, ns, Payload::kGrad, from);
 }
 
 Status RankEngine::Backward(const Work& work) {
@@ -168,7 +151,8 @@ Status RankEngine::BackwardInput(const Work& work) {
 
 Status RankEngine::BackwardWeight(const Work& work) {
   PP_RETURN_IF_ERROR(TakeStash('W', work, true));
-  PP_RETURN_IF_ERROR(WorkFor('W', work, setup_->options.weight));
+  PP_RETURN_IF_ERROR(
+      Do('W', work, setup_->options.weight, Payload::kGrad, std::nullopt));
   stashes_[work.stash.value].reset();
   memory_->Remove(setup_->options.AfterInput());
   return OkStatus();
@@ -180,30 +164,22 @@ Result<std::vector<Buffer>> RankEngine::Reducible(
     const bytecode::Group& group) {
   std::vector<Buffer> views;
   if (group.kind == bytecode::GroupKind::kTied) return views;  // no such model
-  for (uint32_t c = 0; c < sums_.size(); ++c) {
+  for (uint32_t c = 0; c < replicas_.size(); ++c) {
     if (StageOf(ChunkId(c)) != group.stage) continue;
-    sums_[c].expected = group.ranks.size();
-    views.push_back({reinterpret_cast<std::byte*>(&sums_[c].value),
+    replicas_[c] = group.ranks.size();
+    views.push_back({reinterpret_cast<std::byte*>(ReplicaSum(ChunkId(c))),
                      sizeof(float), nullptr});
   }
   return views;
 }
 
-Status RankEngine::Update(ChunkId chunk) {
-  const ReplicaSum& sum = sums_[chunk.value];
-  if (sum.value != static_cast<float>(sum.expected)) {
-    return RankError(fmt::format(
-        "the sum over {} replicas of stage {} came out as that of {}",
-        sum.expected, StageOf(chunk).value, sum.value));
-  }
-  return OkStatus();
+Status RankEngine::CheckSum(ChunkId chunk, float sum) const {
+  const size_t expected = replicas_[chunk.value];
+  if (sum == static_cast<float>(expected)) return OkStatus();
+  return RankError(
+      fmt::format("the sum over {} replicas of stage {} came out as that of {}",
+                  expected, StageOf(chunk).value, sum));
 }
-
-Result<Buffer> RankEngine::Allocate(Payload, StageId, MicroBatch) {
-  return NewMessage(setup_->options.message, memory_);
-}
-
-void RankEngine::Adopt(Buffer& buffer) { CountFor(memory_, &buffer); }
 
 std::vector<std::pair<MicroBatch, double>> RankEngine::Losses() const {
   return losses_;

@@ -1,4 +1,5 @@
-// The engine of one rank. Internal to this folder.
+// The engine of one rank: what is the same wherever the time passes. Internal
+// to this folder.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ struct Setup {
   uint32_t batch = 0;  // rows = units of loss
 };
 
-class RankEngine final : public Engine {
+class RankEngine : public Engine {
  public:
   RankEngine(std::shared_ptr<const Setup> setup, Rank rank);
 
@@ -29,15 +30,33 @@ class RankEngine final : public Engine {
   Status BackwardWeight(const Work& work) override;
   Status Scale(ChunkId chunk) override;
   Result<std::vector<Buffer>> Reducible(const bytecode::Group& group) override;
-  Status Update(ChunkId chunk) override;
-  Result<Buffer> Allocate(bytecode::Payload payload, StageId stage,
-                          MicroBatch mb) override;
-  void Adopt(Buffer& buffer) override;
   std::vector<std::pair<MicroBatch, double>> Losses() const override;
   double LossUnits() const override { return setup_->batch; }
   void VisitGradients(
       const std::function<void(const GradientView&)>& visit) const override;
   MemoryReport Memory() const override;
+
+ protected:
+  // One operation: the message it needs is there and right, time passes, the
+  // message it gives comes to life.
+  struct Job {
+    char operation;
+    const Work& work;
+    int64_t ns;
+    std::optional<Token> needs;  // work.in is then not null
+    std::optional<Token> gives;  // work.out is then not null
+  };
+  virtual Status Perform(const Job& job) = 0;
+  // One float of each chunk that a Reduce sums over the ranks of a replica
+  // group: 1 at the begin of a step.
+  virtual float* ReplicaSum(ChunkId chunk) = 0;
+
+  StageId StageOf(ChunkId chunk) const;
+  size_t chunks() const { return replicas_.size(); }
+  const Setup& setup() const { return *setup_; }
+  Rank rank() const { return rank_; }
+  const std::shared_ptr<MemoryCounter>& memory() const { return memory_; }
+  Status CheckSum(ChunkId chunk, float sum) const;
 
  private:
   struct Stashed {
@@ -45,18 +64,11 @@ class RankEngine final : public Engine {
     MicroBatch mb;
     bool half = false;  // I has run, W has not
   };
-  // One float that a Reduce sums over the ranks of a replica group: 1 before,
-  // the number of ranks after.
-  struct ReplicaSum {
-    float value = 1;
-    size_t expected = 1;
-  };
 
-  StageId StageOf(ChunkId chunk) const;
-  Status WorkFor(char operation, const Work& work, int64_t ns) const;
-  Status CheckInput(const Work& work, bytecode::Payload payload,
-                    std::optional<StageId> from) const;
-  Status Produce(const Work& work, bytecode::Payload payload);
+  Status Do(char operation, const Work& work, int64_t ns,
+            bytecode::Payload payload, std::optional<StageId> from);
+  Status Drill(char operation, const Work& work) const;
+  int64_t Stretched(const Work& work, int64_t ns) const;
   Status BackwardHalf(char operation, const Work& work, int64_t ns);
   Status TakeStash(char operation, const Work& work, bool half) const;
 
@@ -65,7 +77,7 @@ class RankEngine final : public Engine {
   uint64_t step_ = 0;
   std::shared_ptr<MemoryCounter> memory_;
   std::vector<std::optional<Stashed>> stashes_;
-  std::vector<ReplicaSum> sums_;  // by chunk
+  std::vector<size_t> replicas_;  // by chunk: ranks its sum is taken over
   std::vector<std::pair<MicroBatch, double>> losses_;
 };
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/engine/synthetic/rank_engine.h"
+#include <algorithm>
+
+#include "runtime/engine/synthetic/device_engine.h"
+#include "runtime/engine/synthetic/host_engine.h"
 
 namespace pp::engine::synthetic {
 namespace {
@@ -42,10 +45,7 @@ class Factory final : public EngineFactory {
  public:
   Status Prepare(const bytecode::Module& module,
                  const EngineConfig& config) override {
-    if (config.device != "cpu") {
-      return UsageError("the synthetic model runs on --device cpu, not '" +
-                        config.device + "'");
-    }
+    PP_RETURN_IF_ERROR(OpenDevices(module, config));
     auto setup = std::make_shared<Setup>();
     setup->module = &module;
     PP_ASSIGN_OR_RETURN(setup->options, ParseOptions(config.options));
@@ -56,7 +56,11 @@ class Factory final : public EngineFactory {
   }
 
   Result<std::unique_ptr<Engine>> Create(Rank rank) override {
-    return std::make_unique<RankEngine>(setup_, rank);
+    if (timebases_.empty()) {
+      return std::make_unique<HostEngine>(setup_, rank);
+    }
+    return DeviceEngine::Create(setup_, rank,
+                                timebases_[rank.value % timebases_.size()]);
   }
 
   Result<std::unique_ptr<Reference>> CreateReference() override {
@@ -65,7 +69,29 @@ class Factory final : public EngineFactory {
   }
 
  private:
+  Status OpenDevices(const bytecode::Module& module,
+                     const EngineConfig& config) {
+    if (config.device == "cpu") return OkStatus();
+    if (config.driver == nullptr) {
+      return UsageError(
+          "the synthetic model runs on --device cpu or cuda, "
+          "not '" +
+          config.device + "'");
+    }
+    const uint32_t devices =
+        std::min(config.gpu ? 1 : config.driver->devices(), module.ranks());
+    for (uint32_t d = 0; d < devices; ++d) {
+      PP_ASSIGN_OR_RETURN(
+          auto timebase,
+          device::Timebase::Create(config.driver, config.gpu.value_or(d)));
+      timebases_.push_back(std::move(timebase));
+    }
+    return OkStatus();
+  }
+
   std::shared_ptr<const Setup> setup_;
+  // By GPU in use; none: on the CPU.
+  std::vector<std::shared_ptr<const device::Timebase>> timebases_;
 };
 
 }  // namespace

@@ -41,6 +41,8 @@ void Match(Request& send, Request& recv) {
   const int64_t now = NowNs();
   if (status.ok()) recv.buffer = std::move(send.buffer);
   send.buffer = Buffer{};
+  send.peer_mark = recv.mark;
+  recv.peer_mark = send.mark;
   for (Request* request : {&send, &recv}) {
     request->failure = status;
     request->matched_ns = now;

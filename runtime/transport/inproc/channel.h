@@ -27,6 +27,8 @@ struct Request {
   uint64_t number = 0;        // of its lane, from 0
   Status failure;
   int64_t matched_ns = 0;
+  device::Mark mark;       // on a GPU: what its rank had queued before it
+  device::Mark peer_mark;  // and the peer before its side
   std::atomic<bool> done{false};
 };
 

@@ -56,15 +56,18 @@ Status CheckParts(const Round& round) {
 
 void Complete(Round& round) {
   if (round.failure.ok()) round.failure = CheckParts(round);
-  if (round.failure.ok()) AddUp(round);
-  for (Buffer& part : round.parts) part = Buffer{};
+  if (!round.marks.front()) {
+    if (round.failure.ok()) AddUp(round);
+    for (Buffer& part : round.parts) part = Buffer{};
+  }
   round.done.store(true, std::memory_order_release);
 }
 
 }  // namespace
 
 std::shared_ptr<Round> Collectives::Join(Rank self, std::span<const Rank> ranks,
-                                         const Buffer& part) {
+                                         const Buffer& part,
+                                         const device::Mark& mark) {
   const std::vector<Rank> order(ranks.begin(), ranks.end());
   std::vector<Rank> key = order;
   std::sort(key.begin(), key.end());
@@ -75,6 +78,7 @@ std::shared_ptr<Round> Collectives::Join(Rank self, std::span<const Rank> ranks,
     current->order = order;
     current->parts.resize(order.size());
     current->arrived.resize(order.size());
+    current->marks.resize(order.size());
   }
   const std::shared_ptr<Round> round = current;
   if (round->order != order && round->failure.ok()) {
@@ -85,6 +89,7 @@ std::shared_ptr<Round> Collectives::Join(Rank self, std::span<const Rank> ranks,
   }
   const size_t position = PositionOf(round->order, self);
   round->parts[position] = part;
+  round->marks[position] = mark;
   round->arrived[position] = true;
   if (std::find(round->arrived.begin(), round->arrived.end(), false) ==
       round->arrived.end()) {

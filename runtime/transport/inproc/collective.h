@@ -13,11 +13,13 @@
 namespace pp::transport::inproc {
 
 // One meeting of the ranks of a set. The last one to come adds up the parts in
-// the order of the list and completes the round.
+// the order of the list and completes the round. Parts on a GPU (with marks)
+// are left to the ranks, which all see them.
 struct Round {
   std::vector<Rank> order;
-  std::vector<Buffer> parts;  // by position in `order`
-  std::vector<bool> arrived;  // likewise
+  std::vector<Buffer> parts;        // by position in `order`
+  std::vector<bool> arrived;        // likewise
+  std::vector<device::Mark> marks;  // likewise: when the part is there
   std::vector<float> sum;
   Status failure;
   std::atomic<bool> done{false};
@@ -28,7 +30,7 @@ class Collectives {
   // Joins the current round of this set. When this rank was the last one, the
   // round is done on return and the caller wakes the others. Thread-safe.
   std::shared_ptr<Round> Join(Rank self, std::span<const Rank> ranks,
-                              const Buffer& part);
+                              const Buffer& part, const device::Mark& mark);
 
   // A rank gives up waiting: its buffer is not read any more from here on.
   void Leave(Rank self, Round& round);

@@ -21,9 +21,11 @@ class Endpoint final : public Transport {
   Endpoint(std::shared_ptr<Hub> hub, Rank self)
       : hub_(std::move(hub)), self_(self) {}
 
-  TransportTraits traits() const override { return {"inproc", true}; }
+  TransportTraits traits() const override { return {"inproc", !copies_}; }
   Rank rank() const override { return self_; }
   uint32_t ranks() const override { return hub_->ranks(); }
+
+  Status Attach(std::shared_ptr<device::Queue> queue, Deadline) override;
 
   Result<RequestId> Send(Rank peer, LaneId lane, const MessageKey& key,
                          const Buffer& buffer) override {
@@ -43,6 +45,8 @@ class Endpoint final : public Transport {
 
   Status Wait(RequestId id, Deadline deadline) override;
   std::optional<TransferTimes> LastTransfer() const override { return last_; }
+  TransferMarks LastTransferMarks() const override { return last_marks_; }
+  Status Check() override { return Usable(); }
   Status GroupBegin() override;
   Status GroupEnd() override;
   Status AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
@@ -74,8 +78,16 @@ class Endpoint final : public Transport {
 
   Result<RequestId> Issue(std::shared_ptr<Request> request);
   Status Finish(Request& request, bool in_time, steady_clock::time_point begin);
-  Status Meet(std::span<const Rank> ranks, Buffer& buffer, const char* what,
-              Deadline deadline);
+  Status HandOver(Request& request);
+  Status HandOverQueued(Request& request);
+  Result<device::Mark> CopyIn(Request& request);
+  Result<std::shared_ptr<Round>> Meet(std::span<const Rank> ranks,
+                                      const Buffer& part,
+                                      const device::Mark& mark,
+                                      const char* what, Deadline deadline);
+  Status SumQueued(std::span<const Rank> ranks, Buffer& buffer,
+                   Deadline deadline);
+  Status AddUpQueued(const Round& round, const Buffer& into);
 
   std::shared_ptr<Hub> hub_;
   Rank self_;
@@ -85,7 +97,24 @@ class Endpoint final : public Transport {
   bool in_group_ = false;
   std::vector<std::shared_ptr<Request>> group_;  // held back until GroupEnd
   std::optional<TransferTimes> last_;
+
+  // On a GPU.
+  std::shared_ptr<device::Queue> queue_;
+  bool copies_ = false;  // ranks are on several GPUs
+  device::Stream copy_stream_ = nullptr;
+  TransferMarks last_marks_;
 };
+
+Status Endpoint::Attach(std::shared_ptr<device::Queue> queue, Deadline) {
+  PP_RETURN_IF_ERROR(Usable());
+  queue_ = std::move(queue);
+  copies_ = queue_->driver().devices() > 1 && ranks() > 1;
+  if (!copies_) return OkStatus();
+  auto stream = queue_->NewStream();
+  if (!stream) return Keep(stream.error());
+  copy_stream_ = *stream;
+  return OkStatus();
+}
 
 Result<RequestId> Endpoint::Issue(std::shared_ptr<Request> request) {
   PP_RETURN_IF_ERROR(Usable());
@@ -93,6 +122,11 @@ Result<RequestId> Endpoint::Issue(std::shared_ptr<Request> request) {
     return Fail(Keep(RankError(
         fmt::format("rank {} of {} cannot exchange messages with rank {}",
                     self_.value, ranks(), request->peer.value))));
+  }
+  if (queue_ != nullptr) {
+    auto mark = queue_->Record();
+    if (!mark) return Fail(Keep(mark.error()));
+    request->mark = std::move(*mark);
   }
   RequestId id = requests_.size();
   if (free_.empty()) {
@@ -132,11 +166,7 @@ Status Endpoint::Finish(Request& request, bool in_time,
                         steady_clock::time_point begin) {
   if (request.done.load(std::memory_order_acquire)) {
     if (!request.failure.ok()) return Keep(request.failure);
-    // Here and not at the match: what the target held before is given back
-    // by the rank that owns it.
-    if (!request.is_send) *request.target = std::move(request.buffer);
-    last_ = TransferTimes{request.matched_ns, request.matched_ns};
-    return OkStatus();
+    return Keep(HandOver(request));
   }
   if (!in_time) {
     return Keep(RankError(
@@ -145,6 +175,40 @@ Status Endpoint::Finish(Request& request, bool in_time,
                     request.is_send ? "received" : "sent")));
   }
   return Usable();
+}
+
+Status Endpoint::HandOver(Request& request) {
+  if (queue_ != nullptr) return HandOverQueued(request);
+  // Here and not at the match: what the target held before is given back
+  // by the rank that owns it.
+  if (!request.is_send) *request.target = std::move(request.buffer);
+  last_ = TransferTimes{request.matched_ns, request.matched_ns};
+  return OkStatus();
+}
+
+// The two sides have met on the host; on the device each goes on when the other
+// one gets to its side.
+Status Endpoint::HandOverQueued(Request& request) {
+  last_marks_ = {{request.mark, request.peer_mark}, {}};
+  if (request.is_send || !copies_) {
+    if (!request.is_send) *request.target = std::move(request.buffer);
+    return queue_->Follow(request.peer_mark);
+  }
+  PP_ASSIGN_OR_RETURN(last_marks_.ended, CopyIn(request));
+  return queue_->Follow(last_marks_.ended);
+}
+
+// Beside the compute stream: the host is ahead of the device, and what it
+// queues here overlaps with what it has queued there.
+Result<device::Mark> Endpoint::CopyIn(Request& request) {
+  PP_RETURN_IF_ERROR(queue_->Follow(copy_stream_, request.mark));
+  PP_RETURN_IF_ERROR(queue_->Follow(copy_stream_, request.peer_mark));
+  PP_RETURN_IF_ERROR(queue_->driver().Copy(
+      copy_stream_, request.target->data, queue_->device(), request.buffer.data,
+      request.peer_mark.device(), request.buffer.bytes));
+  PP_ASSIGN_OR_RETURN(device::Mark done, queue_->Record(copy_stream_));
+  queue_->KeepUntil(done, std::move(request.buffer));
+  return done;
 }
 
 Status Endpoint::GroupBegin() {
@@ -163,30 +227,31 @@ Status Endpoint::GroupEnd() {
   return OkStatus();
 }
 
-Status Endpoint::Meet(std::span<const Rank> ranks, Buffer& buffer,
-                      const char* what, Deadline deadline) {
+Result<std::shared_ptr<Round>> Endpoint::Meet(std::span<const Rank> ranks,
+                                              const Buffer& part,
+                                              const device::Mark& mark,
+                                              const char* what,
+                                              Deadline deadline) {
   const steady_clock::time_point begin = steady_clock::now();
   Collectives& collectives = hub_->collectives();
-  const std::shared_ptr<Round> round = collectives.Join(self_, ranks, buffer);
+  const std::shared_ptr<Round> round =
+      collectives.Join(self_, ranks, part, mark);
   const auto done = [&] { return round->done.load(std::memory_order_acquire); };
   if (done()) {
     hub_->RingAll();
   } else if (!hub_->bell(self_).WaitUntil(
                  deadline, [&] { return done() || hub_->aborted(); })) {
     collectives.Leave(self_, *round);
-    return Keep(
+    return Fail(Keep(
         RankError(fmt::format("waited {:.1f} s for the other ranks of a {}",
-                              SecondsSince(begin), what)));
+                              SecondsSince(begin), what))));
   }
   if (!done()) {
     collectives.Leave(self_, *round);
-    return Usable();
+    return Fail(Usable());
   }
-  if (!round->failure.ok()) return Keep(round->failure);
-  if (!round->sum.empty()) {
-    std::memcpy(buffer.data, round->sum.data(), buffer.bytes);
-  }
-  return OkStatus();
+  if (!round->failure.ok()) return Fail(Keep(round->failure));
+  return round;
 }
 
 Status Endpoint::AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
@@ -203,15 +268,72 @@ Status Endpoint::AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
         "a sum must list distinct ranks below {}, rank {} among them",
         this->ranks(), self_.value)));
   }
-  return Meet(ranks, buffer, "sum", deadline);
+  if (queue_ != nullptr) return Keep(SumQueued(ranks, buffer, deadline));
+  PP_ASSIGN_OR_RETURN(const auto round,
+                      Meet(ranks, buffer, {}, "sum", deadline));
+  if (!round->sum.empty()) {
+    std::memcpy(buffer.data, round->sum.data(), buffer.bytes);
+  }
+  return OkStatus();
+}
+
+// Every rank adds up all parts for itself, in the order of the list. No part is
+// overwritten before all have read it.
+Status Endpoint::SumQueued(std::span<const Rank> ranks, Buffer& buffer,
+                           Deadline deadline) {
+  PP_ASSIGN_OR_RETURN(const device::Mark mine, queue_->Record());
+  PP_ASSIGN_OR_RETURN(const auto parts,
+                      Meet(ranks, buffer, mine, "sum", deadline));
+  if (buffer.bytes == 0) return OkStatus();
+  PP_ASSIGN_OR_RETURN(const Buffer sum, queue_->Allocate(buffer.bytes));
+  for (const device::Mark& mark : parts->marks) {
+    PP_RETURN_IF_ERROR(queue_->Follow(mark));
+  }
+  PP_RETURN_IF_ERROR(AddUpQueued(*parts, sum));
+  PP_ASSIGN_OR_RETURN(const device::Mark read, queue_->Record());
+  PP_ASSIGN_OR_RETURN(const auto all_read,
+                      Meet(ranks, buffer, read, "sum", deadline));
+  for (const device::Mark& mark : all_read->marks) {
+    PP_RETURN_IF_ERROR(queue_->Follow(mark));
+  }
+  return queue_->driver().Copy(queue_->compute(), buffer.data, queue_->device(),
+                               sum.data, queue_->device(), buffer.bytes);
+}
+
+Status Endpoint::AddUpQueued(const Round& round, const Buffer& into) {
+  const auto as_floats = [](std::byte* data) {
+    return reinterpret_cast<float*>(data);
+  };
+  device::Driver& driver = queue_->driver();
+  Buffer local;
+  for (size_t p = 0; p < round.parts.size(); ++p) {
+    const uint32_t device = round.marks[p].device();
+    const std::byte* data = round.parts[p].data;
+    const bool copy = p == 0 || device != queue_->device();
+    if (p > 0 && copy && local.empty()) {
+      PP_ASSIGN_OR_RETURN(local, queue_->Allocate(into.bytes));
+    }
+    if (copy) {
+      std::byte* const to = p == 0 ? into.data : local.data;
+      PP_RETURN_IF_ERROR(driver.Copy(queue_->compute(), to, queue_->device(),
+                                     data, device, into.bytes));
+      data = to;
+    }
+    if (p == 0) continue;
+    PP_RETURN_IF_ERROR(driver.Add(queue_->compute(), as_floats(into.data),
+                                  reinterpret_cast<const float*>(data),
+                                  into.bytes / sizeof(float)));
+  }
+  return OkStatus();
 }
 
 Status Endpoint::Barrier(Deadline deadline) {
   PP_RETURN_IF_ERROR(Usable());
   std::vector<Rank> all;
   for (uint32_t r = 0; r < ranks(); ++r) all.push_back(Rank(r));
-  Buffer nothing;
-  return Meet(all, nothing, "barrier", deadline);
+  PP_ASSIGN_OR_RETURN(const auto round, Meet(all, {}, {}, "barrier", deadline));
+  (void)round;
+  return OkStatus();
 }
 
 }  // namespace
