@@ -36,7 +36,7 @@ class ProcessTransport {
 };
 
 // As for engines: both halves must agree on the layout of what they share.
-inline constexpr const char kTransportAbi[] = "pp-transport 1, " __VERSION__;
+inline constexpr const char kTransportAbi[] = "pp-transport 2, " __VERSION__;
 
 }  // namespace pp::transport
 
