@@ -11,13 +11,13 @@
 // repeats that from then on.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "runtime/base/status.h"
+#include "runtime/device/spin.h"
 
 namespace pp::device {
 
@@ -25,28 +25,6 @@ struct StreamObject;
 struct EventObject;
 using Stream = StreamObject*;
 using Event = EventObject*;
-
-// What a message of timed work says about itself, in its first bytes.
-using Label = std::array<uint64_t, 4>;
-
-// Written by the first operation on a rank that got another message than it
-// needs. On the device; zero: none.
-struct SpinFault {
-  uint64_t job = 0;  // number of the operation, from 1
-  Label got{};
-};
-
-// An operation of a given duration: compares the label of `in`, lets time
-// pass, labels `out`. One block, so that many ranks run beside each other.
-struct Spin {
-  int64_t ns = 0;
-  const std::byte* in = nullptr;  // null: needs nothing
-  Label needs{};
-  std::byte* out = nullptr;  // null: gives nothing
-  Label gives{};
-  uint64_t job = 0;
-  SpinFault* fault = nullptr;
-};
 
 // Long for a device that has nothing else to do: one that takes longer is lost.
 inline constexpr std::chrono::seconds kIdleLimit{30};

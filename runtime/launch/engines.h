@@ -1,5 +1,5 @@
 // Which engine runs a model: the built-in synthetic one, or one in a shared
-// library beside the program.
+// library beside the program; and on what device.
 #pragma once
 
 #include <memory>
@@ -25,5 +25,10 @@ const std::vector<ModelRow>& AllModels();
 // Libraries stay open until the process ends.
 Result<std::unique_ptr<engine::EngineFactory>> OpenEngine(
     std::string_view model);
+
+// What drives the GPUs of `--device cuda`; null for `cpu`. kUsage: no such
+// device. kMachine: this build has no CUDA, or the machine no GPU that can be
+// used.
+Result<std::shared_ptr<device::Driver>> OpenDevice(std::string_view name);
 
 }  // namespace pp::launch

@@ -88,7 +88,7 @@ class Parser {
     app_.add_option("--steps", options_.steps, "training steps (10)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
     app_.add_option("--transport", options_.transport, "default: inproc");
-    app_.add_option("--device", options_.engine.device, "cpu (default)");
+    app_.add_option("--device", options_.engine.device, "cpu (default) or cuda");
     app_.add_option("--timeout", options_.timeout_s,
                     "seconds one instruction may take before the run counts "
                     "as hung (60)")

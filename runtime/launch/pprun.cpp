@@ -112,7 +112,11 @@ int RunProgram(const Options& options) {
   if (!module) return Failed(module.error());
   auto ends = transport::CreateLocal(options.transport, module->ranks());
   if (!ends) return Failed(ends.error());
-  const Status prepared = (*factory)->Prepare(*module, options.engine);
+  engine::EngineConfig engine = options.engine;
+  auto driver = OpenDevice(engine.device);
+  if (!driver) return Failed(driver.error());
+  engine.driver = std::move(*driver);
+  const Status prepared = (*factory)->Prepare(*module, engine);
   if (!prepared.ok()) return Failed(prepared);
 
   CatchSignals();

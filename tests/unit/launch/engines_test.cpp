@@ -25,5 +25,29 @@ TEST(Engines, AModelOfAPluginNeedsItsLibrary) {
   }
 }
 
+TEST(Devices, TheCpuNeedsNoDriver) {
+  const auto driver = OpenDevice("cpu");
+  ASSERT_TRUE(driver);
+  EXPECT_EQ(*driver, nullptr);
+}
+
+TEST(Devices, AnUnknownOneIsUsageWithASuggestion) {
+  const auto driver = OpenDevice("cude");
+  ASSERT_FALSE(driver);
+  EXPECT_EQ(driver.error().code(), StatusCode::kUsage);
+  EXPECT_NE(driver.error().message().find("`cuda`"), std::string::npos);
+}
+
+TEST(Devices, CudaIsThereOrTheMessageSaysWhatIsMissing) {
+  const auto driver = OpenDevice("cuda");
+  if (driver) {
+    EXPECT_GE((*driver)->devices(), 1u);
+    return;
+  }
+  EXPECT_EQ(driver.error().code(), StatusCode::kMachine);
+  EXPECT_EQ(driver.error().message().find("--device cuda: "), 0u)
+      << driver.error().message();
+}
+
 }  // namespace
 }  // namespace pp::launch

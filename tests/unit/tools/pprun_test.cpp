@@ -185,4 +185,15 @@ TEST_F(Pprun, FaultsOfInputUsageAndMachineHaveTheirOwnStatus) {
   EXPECT_EQ(Run(program + " --report " + File("no/such/run.json")).status, 3);
 }
 
+// On a machine with a GPU it runs; on one without it says what is missing.
+TEST_F(Pprun, DeviceCudaRunsOrSaysWhyItCannot) {
+  const Outcome run = Run(Program("gpipe", 4, 4) + " --device cuda --steps 2");
+  if (run.status == 0) {
+    EXPECT_NE(run.out.find("bubble_fraction"), std::string::npos);
+    return;
+  }
+  EXPECT_EQ(run.status, 3) << run.err;
+  EXPECT_EQ(run.err.find("pprun: error: --device cuda: "), 0u) << run.err;
+}
+
 }  // namespace
