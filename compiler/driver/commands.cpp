@@ -1,10 +1,7 @@
 #include "compiler/driver/commands.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "compiler/analysis/simulate.h"
@@ -14,7 +11,6 @@
 #include "compiler/driver/compare.h"
 #include "compiler/driver/report.h"
 #include "compiler/driver/sweep.h"
-#include "compiler/driver/timeline.h"
 #include "compiler/ir/ir_printer.h"
 #include "compiler/parse/parse.h"
 #include "llvm/Support/Path.h"
@@ -108,16 +104,6 @@ Status CheckGrid(Session& session, const sema::CheckedSchedule& checked) {
   return OkStatus();
 }
 
-size_t TerminalColumns() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
-  const char* columns = std::getenv("COLUMNS");
-  int value = columns == nullptr ? 0 : std::atoi(columns);
-  return value > 0 ? static_cast<size_t>(value) : 120;
-}
-
 }  // namespace
 
 Status RunCompile(Session& session) {
@@ -179,31 +165,6 @@ Status RunSimulate(Session& session) {
 Status RunCompare(Session& session) {
   PP_ASSIGN_OR_RETURN(std::vector<CompareRow> rows, Compare(session));
   session.out << (session.options.json ? CompareJson(rows) : CompareText(rows));
-  return OkStatus();
-}
-
-Status RunShow(Session& session) {
-  const std::string& path = session.options.output;
-  if (!path.empty() && !EndsWith(path, ".json")) {
-    return UsageError(fmt::format(
-        "{}: show writes Chrome traces (.json) or, without -o, to the terminal",
-        path));
-  }
-  PP_ASSIGN_OR_RETURN(Computation computation, LoadComputation(session));
-  const ir::Schedule& schedule = computation.schedule;
-  const ir::CostModel& costs = computation.models.costs;
-  analysis::Timeline timeline;
-  ir::Metrics metrics = analysis::Simulate(schedule, costs, &timeline);
-  if (!path.empty()) {
-    return WriteText(path, ChromeTimeline(schedule, timeline, costs));
-  }
-  session.out << fmt::format("{}  (costs {})\n", Title(schedule),
-                             ir::Print(costs))
-              << TerminalTimeline(schedule, timeline, costs,
-                                  {session.colour_out, TerminalColumns()})
-              << fmt::format("makespan {}, idle {:.2f} % of P x makespan\n",
-                             ir::PrintTicks(metrics.makespan),
-                             100 * metrics.bubble_fraction);
   return OkStatus();
 }
 

@@ -35,6 +35,11 @@ Status LiftPlacement(const bytecode::Module& module, ir::Placement& placement) {
   return OkStatus();
 }
 
+std::string OriginOf(const bytecode::Site& site) {
+  if (site.line == 0) return "";
+  return fmt::format("{}:{}:{}", site.file, site.line, site.column);
+}
+
 std::vector<ir::Op> LiftProgram(const bytecode::RankProgram& program) {
   std::vector<ir::Op> ops;
   for (size_t pc = 0; pc < program.code.size(); ++pc) {
@@ -64,7 +69,7 @@ Result<ir::Schedule> LiftCompute(const bytecode::Module& module) {
     schedule.programs.push_back(LiftProgram(program));
   }
   for (const bytecode::Site& site : module.sites) {
-    schedule.sites.push_back({{}, site.phase});
+    schedule.sites.push_back({{}, site.phase, OriginOf(site)});
   }
   // Operations without a site share one that says nothing.
   uint32_t unknown = static_cast<uint32_t>(schedule.sites.size());

@@ -127,7 +127,14 @@ void ConfigureShow(CLI::App& app, Raw& raw) {
   AddFile(app, raw, "FILE.sched or FILE.ppb");
   AddPoint(app, raw);
   AddCosts(app, raw);
-  AddOutput(app, raw, "OUT.json: Chrome trace (default: the terminal)");
+  AddOutput(app, raw,
+            "OUT.svg, OUT.html, or OUT.json: Chrome trace (default: the "
+            "terminal)");
+  app.add_option("--measured", raw.options.measured,
+                 "TRACE.json of `pprun --trace`, laid over the simulation");
+  app.add_option("--step", raw.options.step,
+                 "which step of it (default: the one of median makespan, the "
+                 "first left out)");
 }
 
 void ConfigureDump(CLI::App& app, Raw& raw) {

@@ -23,6 +23,8 @@ struct Options {
   std::string costs;                                    // --cost F=1,B=2
   std::string memory;                                   // --mem act=1GiB
   std::string barrier = "on";                           // simulate --barrier
+  std::string measured;                                 // show --measured
+  std::optional<uint64_t> step;                         // show --step
   std::string emit;              // compile --emit=ast|ir|asm
   std::optional<uint32_t> rank;  // dump --rank
   bool hex = false;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace pp::driver {
@@ -161,43 +160,6 @@ std::string TerminalTimeline(const ir::Schedule& schedule,
       fmt::format("{} column{} = {} of cost; `.` is idle\n", scale.columns,
                   scale.columns == 1 ? "" : "s", ir::PrintTicks(scale.ticks));
   return text;
-}
-
-std::string ChromeTimeline(const ir::Schedule& schedule,
-                           const Timeline& timeline,
-                           const ir::CostModel& costs) {
-  using Json = nlohmann::ordered_json;
-  constexpr double kMicrosPerTick = 1000.0 / ir::kTicksPerUnit;
-  Json events = Json::array();
-  for (uint32_t r = 0; r < schedule.ranks; ++r) {
-    events.push_back({{"ph", "M"},
-                      {"name", "process_name"},
-                      {"pid", r},
-                      {"args", {{"name", fmt::format("rank {}", r)}}}});
-    events.push_back({{"ph", "M"},
-                      {"name", "thread_name"},
-                      {"pid", r},
-                      {"tid", 0},
-                      {"args", {{"name", "compute"}}}});
-    const auto& ops = schedule.programs[r];
-    for (size_t i = 0; i < ops.size(); ++i) {
-      const ir::Op& op = ops[i];
-      const uint32_t stage = schedule.StageOf(Rank(r), op.chunk);
-      events.push_back(
-          {{"ph", "X"},
-           {"name", fmt::format("{} s{} m{}",
-                                ir::kOpNames[static_cast<size_t>(op.kind)],
-                                stage, op.mb)},
-           {"cat", "compute"},
-           {"pid", r},
-           {"tid", 0},
-           {"ts", static_cast<double>(timeline.start[r][i]) * kMicrosPerTick},
-           {"dur",
-            static_cast<double>(costs.Of(stage, op.kind)) * kMicrosPerTick},
-           {"args", {{"phase", schedule.sites[op.site].phase}}}});
-    }
-  }
-  return Json{{"traceEvents", events}}.dump(1) + "\n";
 }
 
 }  // namespace pp::driver

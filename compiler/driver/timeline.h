@@ -23,10 +23,4 @@ std::string TerminalTimeline(const ir::Schedule& schedule,
                              const ir::CostModel& costs,
                              const TerminalStyle& style);
 
-// Chrome trace JSON: one process a rank, names `F s0 m3`. One unit of cost is
-// one millisecond of the trace.
-std::string ChromeTimeline(const ir::Schedule& schedule,
-                           const analysis::Timeline& timeline,
-                           const ir::CostModel& costs);
-
 }  // namespace pp::driver

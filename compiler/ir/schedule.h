@@ -32,7 +32,8 @@ static_assert(sizeof(Op) == 16);
 
 struct Site {
   source::Span span;
-  std::string phase;  // enclosing phase, or empty
+  std::string phase;     // enclosing phase, or empty
+  std::string origin{};  // "FILE:LINE:COLUMN" where the text is not at hand
 };
 
 struct Home {  // of a stage

@@ -1,0 +1,14 @@
+// A picture as Chrome trace JSON, by the writer that measured runs use.
+#pragma once
+
+#include <string>
+
+#include "compiler/view/picture.h"
+
+namespace pp::view {
+
+// One process a rank, names `F s0 m3`. One unit of cost is one millisecond of
+// the trace.
+std::string ChromeTrace(const Picture& picture);
+
+}  // namespace pp::view

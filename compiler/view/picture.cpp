@@ -1,0 +1,121 @@
+#include "compiler/view/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pp::view {
+namespace {
+
+using ir::OpKind;
+using ir::Ticks;
+
+// What an operation adds to the memory of its rank: at its begin and its end.
+struct Change {
+  double begin = 0, end = 0;
+};
+
+Change ChangeOf(OpKind kind, double act, double after_i) {
+  switch (kind) {
+    case OpKind::kF:
+      return {act, 0};
+    case OpKind::kB:
+      return {0, -act};
+    case OpKind::kI:
+      return {0, after_i - act};
+    case OpKind::kW:
+      return {0, -after_i};
+  }
+  return {};
+}
+
+double FixedBytes(const PictureInput& input, uint32_t rank) {
+  if (rank >= input.rank_memory.size()) return 0;
+  const ir::RankMemory& memory = input.rank_memory[rank];
+  return static_cast<double>(memory.Total() - memory.activations);
+}
+
+void Step(std::vector<MemoryStep>& steps, Ticks at, double by) {
+  if (by == 0) return;
+  if (steps.back().at == at) {
+    steps.back().held += by;
+  } else {
+    steps.push_back({at, steps.back().held + by});
+  }
+}
+
+std::vector<MemoryStep> MemoryOf(const PictureInput& input, uint32_t rank,
+                                 const std::vector<Box>& boxes) {
+  std::vector<MemoryStep> steps = {{0, FixedBytes(input, rank)}};
+  for (const Box& box : boxes) {
+    double act = 1, after_i = 1;
+    if (input.memory != nullptr) {
+      const ir::StageMemory& stage = input.memory->Of(box.stage);
+      act = static_cast<double>(stage.act);
+      after_i = static_cast<double>(stage.after_i);
+    }
+    const Change change = ChangeOf(box.kind, act, after_i);
+    Step(steps, box.begin, change.begin);
+    Step(steps, box.end, change.end);
+  }
+  return steps;
+}
+
+std::vector<Box> BoxesOf(const PictureInput& input, uint32_t rank) {
+  std::vector<Box> boxes;
+  const auto& ops = input.schedule.programs[rank];
+  boxes.reserve(ops.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const ir::Op& op = ops[i];
+    const uint32_t stage = input.schedule.StageOf(Rank(rank), op.chunk);
+    const Ticks begin = input.timeline.start[rank][i];
+    boxes.push_back({begin, begin + input.costs.Of(stage, op.kind), op.kind,
+                     stage, op.chunk, op.mb, op.site, op.iteration});
+  }
+  return boxes;
+}
+
+Place PlaceOf(const source::SourceManager& sources, const ir::Site& site) {
+  Place place;
+  place.phase = site.phase;
+  place.at = site.origin;
+  if (!site.span.valid()) return place;
+  const auto at = sources.Resolve(site.span.file, site.span.begin);
+  place.at =
+      fmt::format("{}:{}:{}", sources.Name(site.span.file), at.line, at.column);
+  place.text = sources.Line(site.span.file, at.line).trim().str();
+  return place;
+}
+
+}  // namespace
+
+Picture MakePicture(const PictureInput& input, std::string title) {
+  Picture picture;
+  picture.title = std::move(title);
+  picture.costs = ir::Print(input.costs);
+  picture.unit = input.costs.timed ? "ms" : "";
+  picture.memory_unit = input.memory != nullptr ? "B" : "activations";
+  picture.metrics = input.metrics;
+  for (const ir::Site& site : input.schedule.sites) {
+    picture.places.push_back(PlaceOf(input.sources, site));
+  }
+  for (uint32_t r = 0; r < input.schedule.ranks; ++r) {
+    Row& row = picture.rows.emplace_back();
+    row.simulated = BoxesOf(input, r);
+    row.memory = MemoryOf(input, r, row.simulated);
+    row.busy = input.metrics.ranks[r].busy;
+    picture.chunked |= input.schedule.placement.stage[r].size() > 1;
+    for (const Box& box : row.simulated) {
+      picture.end = std::max(picture.end, box.end);
+    }
+  }
+  return picture;
+}
+
+std::string Label(const Picture& picture, const Box& box) {
+  std::string label(ir::kOpNames[static_cast<size_t>(box.kind)]);
+  if (picture.chunked) label += static_cast<char>('a' + box.chunk % 26);
+  return label + std::to_string(box.mb);
+}
+
+}  // namespace pp::view
