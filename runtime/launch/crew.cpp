@@ -16,17 +16,24 @@ int64_t NowNs() {
 
 Crew::Crew(const bytecode::Module& module, engine::EngineFactory& factory,
            std::vector<std::unique_ptr<transport::Transport>> transports,
-           const RunOptions& options)
+           const RunOptions& options, uint32_t members)
     : module(module),
       factory(factory),
       transports(std::move(transports)),
       steps(options.steps),
       timeout(options.timeout),
       with_trace(options.trace),
+      inject(options.inject),
       last(module.ranks()),
       engines(module.ranks()),
       traces(module.ranks()),
+      counted_(members == 0 ? module.ranks() : members),
       members_(module.ranks()) {}
+
+void Crew::SetRemotes(RemoteRanks* remotes) {
+  std::lock_guard lock(mutex_);
+  remotes_ = remotes;
+}
 
 // ---- The ranks ----
 
@@ -48,7 +55,17 @@ void Crew::Fail(Rank rank, const Status& status) {
   // An aborted rank repeats the cause of another one.
   const bool own = status.code() != StatusCode::kAborted;
   if (own && failure_.ok()) failure_ = status;
-  if (own) transports[rank.value]->Abort(status);
+  if (own) AbortAll(failure_);
+}
+
+// Under the lock. One endpoint reaches all of its process.
+void Crew::AbortAll(const Status& cause) {
+  for (const auto& transport : transports) {
+    if (transport == nullptr) continue;
+    transport->Abort(cause);
+    break;
+  }
+  if (remotes_ != nullptr) remotes_->Stop(cause);
 }
 
 // Engine and machine live and die on the rank's own thread: allocators tell
@@ -70,7 +87,8 @@ Status Crew::Work(Rank rank) {
   // The leader's watchdog comes first: it knows about all ranks.
   vm::Vm vm(module, rank, engine, *transports[rank.value],
             {.timeout = 2 * timeout + std::chrono::seconds(2),
-             .trace = with_trace ? &traces[rank.value] : nullptr});
+             .trace = with_trace ? &traces[rank.value] : nullptr,
+             .fault = FaultOf(inject, rank)});
   {
     std::lock_guard lock(mutex_);
     engines[rank.value] = &engine;
@@ -110,7 +128,7 @@ Status Crew::RunStep(Rank rank, uint64_t step, engine::Engine& engine,
 bool Crew::Reported(Rank rank, uint64_t step) {
   std::unique_lock lock(mutex_);
   members_[rank.value].state = RankState::kIdle;
-  if (++done_ == module.ranks()) to_leader_.notify_all();
+  if (++done_ == counted_) to_leader_.notify_all();
   to_ranks_.wait(lock, [&] { return stopping_ || released_ > step; });
   return !stopping_;
 }
@@ -125,8 +143,8 @@ void Crew::SetState(Rank rank, RankState state) {
 
 Crew::News Crew::WaitForNews(std::chrono::milliseconds limit) {
   const auto news = [&] {
-    if (ended_ == module.ranks()) return News::kAllEnded;
-    if (done_ == module.ranks()) return News::kStepDone;
+    if (ended_ == counted_) return News::kAllEnded;
+    if (done_ == counted_) return News::kStepDone;
     return News::kNone;
   };
   std::unique_lock lock(mutex_);
@@ -137,15 +155,25 @@ Crew::News Crew::WaitForNews(std::chrono::milliseconds limit) {
 
 bool Crew::WaitForEnd(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
-  return to_leader_.wait_for(lock, limit,
-                             [&] { return ended_ == module.ranks(); });
+  return to_leader_.wait_for(lock, limit, [&] { return ended_ == counted_; });
+}
+
+bool Crew::WaitForRelease(uint64_t released) {
+  std::unique_lock lock(mutex_);
+  to_ranks_.wait(lock, [&] { return stopping_ || released_ >= released; });
+  return !stopping_;
 }
 
 void Crew::Release() {
-  std::lock_guard lock(mutex_);
-  done_ = 0;
-  ++released_;
-  to_ranks_.notify_all();
+  RemoteRanks* remotes = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    done_ = 0;
+    ++released_;
+    to_ranks_.notify_all();
+    remotes = remotes_;
+  }
+  if (remotes != nullptr) remotes->Release();
 }
 
 void Crew::Stop(const Status& cause) {
@@ -153,7 +181,41 @@ void Crew::Stop(const Status& cause) {
   if (failure_.ok()) failure_ = cause;
   stopping_ = true;
   to_ranks_.notify_all();
-  transports.front()->Abort(failure_);
+  to_leader_.notify_all();
+  AbortAll(failure_);
+}
+
+// ---- Ranks of other processes ----
+
+void Crew::TakePlace(Rank rank, const RankPlace& place) {
+  std::lock_guard lock(mutex_);
+  members_[rank.value].state = place.state;
+  members_[rank.value].since_ns = NowNs();
+  members_[rank.value].remote = place;
+}
+
+void Crew::TakeStep(Rank rank, RankStep step) {
+  std::lock_guard lock(mutex_);
+  last[rank.value] = std::move(step);
+  members_[rank.value].state = RankState::kIdle;
+  if (++done_ == counted_) to_leader_.notify_all();
+}
+
+void Crew::TakeEnd(Rank rank, const Status& status,
+                   std::optional<RankPlace> place) {
+  std::lock_guard lock(mutex_);
+  Member& member = members_[rank.value];
+  if (member.state == RankState::kEnded) return;
+  if (place) member.remote = *place;
+  // A rank that vanished without a word is the cause of what its peers say
+  // about their transfers, whoever was heard first.
+  const bool vanished = !place && !status.ok();
+  if (vanished && !vanished_) failure_ = status;
+  vanished_ |= vanished;
+  if (!status.ok()) Fail(rank, status);
+  member.state = RankState::kEnded;
+  ++ended_;
+  to_leader_.notify_all();
 }
 
 Status Crew::failure() {
@@ -163,6 +225,13 @@ Status Crew::failure() {
 
 // Under the lock.
 RankPlace Crew::PlaceOf(const Member& member, int64_t now_ns) const {
+  if (member.remote) {
+    // A process that does not run says nothing: its time goes on here.
+    RankPlace place = *member.remote;
+    place.state = member.state;
+    place.seconds += static_cast<double>(now_ns - member.since_ns) / 1e9;
+    return place;
+  }
   if (member.position == nullptr) {
     RankPlace place = member.final_place;
     place.state = member.state;

@@ -22,12 +22,27 @@ struct RankStep {
   std::vector<std::pair<MicroBatch, double>> losses;
   double loss_units = 1;
   engine::MemoryReport memory;
+  // Of a rank in another process, where gradients are verified.
+  std::vector<std::pair<std::string, std::vector<float>>> gradients{};
+};
+
+// The ranks that run in other processes.
+class RemoteRanks {
+ public:
+  virtual ~RemoteRanks() = default;
+  virtual void Release() = 0;                  // go on with the next step
+  virtual void Stop(const Status& cause) = 0;  // does not wait for anybody
 };
 
 struct Crew {
+  // `transports` by rank, null for a rank of another process. `members`: how
+  // many ranks this crew counts, 0 for all.
   Crew(const bytecode::Module& module, engine::EngineFactory& factory,
        std::vector<std::unique_ptr<transport::Transport>> transports,
-       const RunOptions& options);
+       const RunOptions& options, uint32_t members = 0);
+
+  // Before the first rank runs; null when they are no longer to be told.
+  void SetRemotes(RemoteRanks* remotes);
 
   // Body of a rank's thread.
   void RunRank(Rank rank);
@@ -42,8 +57,17 @@ struct Crew {
   void Release();  // after kStepDone: ranks go on with the next step
   // Ends the run with this cause, unless it has failed already.
   void Stop(const Status& cause);
+  // Until `released` steps may have been gone on from; false: the run ends.
+  bool WaitForRelease(uint64_t released);
   Status failure();
   std::vector<RankPlace> Places();
+
+  // ---- For whoever hears a rank of another process ----
+
+  void TakePlace(Rank rank, const RankPlace& place);
+  void TakeStep(Rank rank, RankStep step);
+  // `place` nullopt: it vanished, where it was last heard of.
+  void TakeEnd(Rank rank, const Status& status, std::optional<RankPlace> place);
 
   const bytecode::Module& module;
   engine::EngineFactory& factory;
@@ -51,6 +75,7 @@ struct Crew {
   const uint64_t steps;
   const std::chrono::milliseconds timeout;
   const bool with_trace;
+  const std::optional<Injection> inject;
 
   // Written by the rank in its step, read by the leader between steps.
   std::vector<RankStep> last;
@@ -63,6 +88,7 @@ struct Crew {
     int64_t since_ns = 0;                    // in this state
     const vm::Position* position = nullptr;  // while the machine lives
     RankPlace final_place;
+    std::optional<RankPlace> remote;  // as last heard, at since_ns
   };
 
   Status Work(Rank rank);
@@ -73,6 +99,10 @@ struct Crew {
   RankPlace PlaceOf(const Member& member, int64_t now_ns) const;
   void Fail(Rank rank, const Status& status);
 
+  void AbortAll(const Status& cause);
+
+  const uint32_t counted_;
+  RemoteRanks* remotes_ = nullptr;
   std::mutex mutex_;
   std::condition_variable to_leader_;
   std::condition_variable to_ranks_;
@@ -81,6 +111,7 @@ struct Crew {
   uint32_t ended_ = 0;  // ranks whose thread has ended
   uint64_t released_ = 0;
   bool stopping_ = false;
+  bool vanished_ = false;  // some remote rank has, and is the failure
   Status failure_;
 };
 

@@ -1,15 +1,10 @@
 #include "runtime/launch/engines.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <climits>
 
 #include "runtime/base/edit_distance.h"
-#include "runtime/device/plugin.h"
-#include "runtime/engine/plugin.h"
 #include "runtime/engine/synthetic/synthetic.h"
+#include "runtime/launch/library.h"
 
 namespace pp::launch {
 namespace {
@@ -17,79 +12,14 @@ namespace {
 constexpr const char kTorchLibrary[] = "libpp_engine_torch.so";
 constexpr const char kCudaLibrary[] = "libpp_cuda.so";
 
-// $ORIGIN/../lib of the program.
-std::string LibraryPath(const char* library) {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) return library;
-  std::string folder(path, static_cast<size_t>(length));
-  folder.resize(folder.rfind('/'));
-  return folder + "/../lib/" + library;
-}
-
-Status NoEngine(std::string_view model, const std::string& why) {
-  return MachineError(
-      fmt::format("model '{}' needs the LibTorch engine: {}", model, why));
-}
-
 Result<std::unique_ptr<engine::EngineFactory>> OpenPlugin(
     std::string_view model) {
-  const std::string path = LibraryPath(kTorchLibrary);
-  if (access(path.c_str(), F_OK) != 0) {
-    return Fail(NoEngine(
-        model, fmt::format("this build has no LibTorch ({} is not there); "
-                           "configure it with -DPP_BUILD_TORCH=ON, or use "
-                           "--model synthetic",
-                           path)));
-  }
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Fail(NoEngine(model, dlerror()));
-  const auto abi =
-      reinterpret_cast<decltype(&PpEngineAbi)>(dlsym(library, "PpEngineAbi"));
-  const auto create = reinterpret_cast<decltype(&PpCreateEngineFactory)>(
-      dlsym(library, "PpCreateEngineFactory"));
-  if (abi == nullptr || create == nullptr) {
-    return Fail(NoEngine(model, path + " is no engine of this project"));
-  }
-  if (std::string_view(abi()) != engine::kEngineAbi) {
-    return Fail(NoEngine(
-        model, fmt::format("{} was built for '{}', this program for '{}': "
-                           "build both again",
-                           path, abi(), engine::kEngineAbi)));
-  }
-  return std::unique_ptr<engine::EngineFactory>(create());
-}
-
-Status NoDevice(const std::string& why) {
-  return MachineError("--device cuda: " + why);
-}
-
-Result<std::shared_ptr<device::Driver>> OpenCuda() {
-  const std::string path = LibraryPath(kCudaLibrary);
-  if (access(path.c_str(), F_OK) != 0) {
-    return Fail(NoDevice(fmt::format(
-        "this build has no CUDA ({} is not there); `./setup --cuda` "
-        "brings it, then build again",
-        path)));
-  }
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Fail(NoDevice(dlerror()));
-  const auto abi =
-      reinterpret_cast<decltype(&PpDeviceAbi)>(dlsym(library, "PpDeviceAbi"));
-  const auto create = reinterpret_cast<decltype(&PpCreateDriver)>(
-      dlsym(library, "PpCreateDriver"));
-  if (abi == nullptr || create == nullptr) {
-    return Fail(NoDevice(path + " is no driver of this project"));
-  }
-  if (std::string_view(abi()) != device::kDeviceAbi) {
-    return Fail(NoDevice(fmt::format(
-        "{} was built for '{}', this program for '{}': build both again", path,
-        abi(), device::kDeviceAbi)));
-  }
-  Status why;
-  std::shared_ptr<device::Driver> driver(create(&why));
-  if (driver == nullptr) return Fail(NoDevice(why.message()));
-  return driver;
+  auto factory = OpenEngineLibrary(kTorchLibrary);
+  if (factory) return factory;
+  return Fail(MachineError(
+      fmt::format("model '{}' needs the LibTorch engine: {}; configure with "
+                  "-DPP_BUILD_TORCH=ON, or use --model synthetic",
+                  model, factory.error().message())));
 }
 
 }  // namespace
@@ -97,7 +27,11 @@ Result<std::shared_ptr<device::Driver>> OpenCuda() {
 Result<std::shared_ptr<device::Driver>> OpenDevice(std::string_view name) {
   constexpr std::string_view kNames[] = {"cpu", "cuda"};
   if (name == kNames[0]) return nullptr;
-  if (name == kNames[1]) return OpenCuda();
+  if (name == kNames[1]) {
+    auto driver = OpenDeviceLibrary(kCudaLibrary);
+    if (driver) return driver;
+    return Fail(driver.error().WithContext("--device cuda"));
+  }
   return Fail(UsageError(fmt::format("unknown device '{}'{} (cpu, cuda)", name,
                                      Suggestion(name, kNames))));
 }

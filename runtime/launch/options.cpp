@@ -87,8 +87,17 @@ class Parser {
         ->required();
     app_.add_option("--steps", options_.steps, "training steps (10)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
-    app_.add_option("--transport", options_.transport, "default: inproc");
-    app_.add_option("--device", options_.engine.device, "cpu (default) or cuda");
+    app_.add_option("--transport", options_.transport,
+                    "default: inproc; gloo where ranks are processes");
+    app_.add_option("--nproc", options_.nproc,
+                    "start so many processes here, one a rank; under torchrun, "
+                    "mpirun or srun this one joins theirs")
+        ->check(CLI::Range(2u, 65535u));
+    app_.add_option("--device", options_.engine.device,
+                    "cpu (default) or cuda");
+    app_.add_option("--inject", inject_,
+                    "RANK:PC:KIND[:STEP], a fault on purpose, for tests; "
+                    "kinds: error, exit, kill, stop, hang");
     app_.add_option("--timeout", options_.timeout_s,
                     "seconds one instruction may take before the run counts "
                     "as hung (60)")
@@ -129,6 +138,9 @@ class Parser {
   }
 
   Status TakeModelOptions() {
+    if (!inject_.empty()) {
+      PP_ASSIGN_OR_RETURN(options_.inject, ParseInjection(inject_));
+    }
     for (const std::string& pair : model_options_) {
       const size_t equals = pair.find('=');
       if (equals == 0 || equals == std::string::npos) {
@@ -151,6 +163,7 @@ class Parser {
   std::vector<std::string> model_options_;
   std::string short_[std::size(kShortForms)];
   bool tie_ = false;
+  std::string inject_;
 };
 
 }  // namespace

@@ -6,13 +6,16 @@
 
 #include "runtime/base/status.h"
 #include "runtime/engine/engine.h"
+#include "runtime/launch/inject.h"
 
 namespace pp::launch {
 
 struct Options {
   std::string program;  // OUT.ppb
   engine::EngineConfig engine;
-  std::string transport = "inproc";
+  std::string transport;  // empty: what fits the world and the device
+  std::optional<Injection> inject;
+  uint32_t nproc = 0;  // processes to start; 0: none
   uint64_t steps = 10;
   double timeout_s = 60;
   std::string report;  // file, or empty

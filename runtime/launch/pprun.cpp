@@ -12,6 +12,7 @@
 #include "runtime/launch/engines.h"
 #include "runtime/launch/progress.h"
 #include "runtime/launch/report.h"
+#include "runtime/launch/run_processes.h"
 #include "runtime/launch/run_threads.h"
 #include "runtime/launch/signals.h"
 #include "runtime/trace/chrome_writer.h"
@@ -65,6 +66,7 @@ RunOptions RunOptionsOf(const Options& options, Progress* progress) {
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout_s * 1000));
   run.trace = !options.trace.empty();
   run.verify_gradients = options.verify_gradients;
+  run.inject = options.inject;
   run.stop_asked = CaughtSignal;
   run.on_step = [progress](const StepRecord& step) { progress->Show(step); };
   return run;
@@ -100,18 +102,80 @@ int Conclude(const bytecode::Module& module, const Options& options,
 
 }  // namespace
 
-int RunProgram(const Options& options) {
-  for (const std::string* path : {&options.report, &options.trace}) {
-    if (const Status status = CheckWritable(*path); !status.ok()) {
-      return Failed(status);
+namespace {
+
+// Which transport, and whether this process is one of several.
+Status SettleWorld(Options& options, std::optional<World>& world) {
+  if (world && world->ranks == 1) world.reset();  // a world of one: threads
+  if (options.transport.empty()) options.transport = world ? "gloo" : "inproc";
+  PP_ASSIGN_OR_RETURN(const transport::TransportRow* row,
+                      transport::RequireTransport(options.transport));
+  if (world && row->library.empty()) {
+    return UsageError(fmt::format(
+        "{} started {} processes, but transport {} has all ranks in one",
+        world->launcher, world->ranks, row->name));
+  }
+  if (world && !world->note.empty()) {
+    fmt::print(stderr, "pprun: note: {}\n", world->note);
+  }
+  return OkStatus();
+}
+
+// The schedule's ranks against the processes there are.
+Status CheckWorld(const bytecode::Module& module, const Options& options,
+                  const std::optional<World>& world) {
+  const bool processes =
+      !transport::FindTransport(options.transport)->library.empty();
+  if (!world && processes) {
+    return UsageError(fmt::format(
+        "the schedule needs {0} ranks, found 1 process: start {0} with --nproc "
+        "{0}, torchrun, mpirun or srun",
+        module.ranks()));
+  }
+  if (!world || world->ranks == module.ranks()) return OkStatus();
+  return UsageError(fmt::format("the schedule needs {} ranks, {} started {}",
+                                module.ranks(), world->launcher, world->ranks));
+}
+
+// A rank other than 0 only says what rank 0 cannot say for it.
+int ConcludeWorker(const World& world, const RunResult& result, bool reported) {
+  const Status& status = result.status;
+  if (!status.ok() && !reported && status.code() != StatusCode::kAborted) {
+    fmt::print(stderr, "pprun: rank {}: error: {}\n", world.rank.value,
+               status.message());
+    for (const std::string& line : result.positions) {
+      fmt::print(stderr, "  {}\n", line);
     }
+  }
+  const int code = ExitCode(status);
+  if (result.abandoned) std::_Exit(code);
+  return code;
+}
+
+Status CheckOutputs(const Options& options) {
+  for (const std::string* path : {&options.report, &options.trace}) {
+    PP_RETURN_IF_ERROR(CheckWritable(*path));
+  }
+  return OkStatus();
+}
+
+int RunThis(Options options, std::optional<World> world) {
+  const bool leads = !world || world->rank == Rank(0);
+  if (const Status status = SettleWorld(options, world); !status.ok()) {
+    return Failed(status);
+  }
+  if (leads) {
+    if (const Status s = CheckOutputs(options); !s.ok()) return Failed(s);
   }
   auto factory = OpenEngine(options.engine.model);
   if (!factory) return Failed(factory.error());
+  const auto bytes = ReadFile(options.program);
+  if (!bytes) return Failed(bytes.error());
   const auto module = bytecode::LoadFile(options.program);
   if (!module) return Failed(module.error());
-  auto ends = transport::CreateLocal(options.transport, module->ranks());
-  if (!ends) return Failed(ends.error());
+  if (const Status status = CheckWorld(*module, options, world); !status.ok()) {
+    return Failed(status);
+  }
   engine::EngineConfig engine = options.engine;
   auto driver = OpenDevice(engine.device);
   if (!driver) return Failed(driver.error());
@@ -120,11 +184,30 @@ int RunProgram(const Options& options) {
   if (!prepared.ok()) return Failed(prepared);
 
   CatchSignals();
-  Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.steps);
-  const RunResult result = RunThreads(*module, **factory, std::move(*ends),
-                                      RunOptionsOf(options, &progress));
+  Progress progress(stderr, leads && isatty(STDERR_FILENO) == 1, options.steps);
+  const RunOptions run = RunOptionsOf(options, &progress);
+  RunResult result;
+  if (world) {
+    ProcessRun process =
+        RunInWorld(*world, *module, *bytes, **factory, options, run);
+    if (!process.leads)
+      return ConcludeWorker(*world, process.result, process.reported);
+    result = std::move(process.result);
+  } else {
+    auto ends = transport::CreateLocal(options.transport, module->ranks());
+    if (!ends) return Failed(ends.error());
+    result = RunThreads(*module, **factory, std::move(*ends), run);
+  }
   progress.End();
   return Conclude(*module, options, result);
+}
+
+}  // namespace
+
+int RunProgram(const Options& options) {
+  auto world = ReadWorld([](const char* name) { return std::getenv(name); });
+  if (!world) return Failed(world.error());
+  return RunThis(options, std::move(*world));
 }
 
 }  // namespace pp::launch

@@ -10,6 +10,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/engine/engine.h"
+#include "runtime/launch/inject.h"
 #include "runtime/launch/verify_gradients.h"
 #include "runtime/trace/event.h"
 #include "runtime/trace/summary.h"
@@ -32,6 +33,7 @@ struct RunOptions {
   std::chrono::milliseconds grace{5'000};  // for ranks to end after a failure
   bool trace = false;
   bool verify_gradients = false;
+  std::optional<Injection> inject{};
   // Asked now and then: the name of a signal that ends the run, or null.
   std::function<const char*()> stop_asked{};
   // After each step, on the calling thread, while all ranks wait.

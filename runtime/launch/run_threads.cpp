@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/launch/crew.h"
+#include "runtime/launch/remote.h"
 
 namespace pp::launch {
 namespace {
@@ -80,8 +81,8 @@ class Leader {
       result_.memory.push_back(rank.memory);
     }
     if (verifier_ != nullptr) {
-      const Status status =
-          verifier_->CompareStep(record.step, record.loss, crew_.engines);
+      const Status status = verifier_->CompareStep(
+          record.step, record.loss, std::span<const GradientMap>(Gradients()));
       if (!status.ok()) {
         return crew_.Stop(status.WithContext(
             fmt::format("gradients of step {}", record.step)));
@@ -90,6 +91,22 @@ class Leader {
     result_.steps.push_back(std::move(record));
     if (options_.on_step) options_.on_step(result_.steps.back());
     crew_.Release();
+  }
+
+  // Of each rank, here or in another process.
+  std::vector<GradientMap> Gradients() const {
+    std::vector<GradientMap> ranks;
+    for (uint32_t r = 0; r < crew_.module.ranks(); ++r) {
+      if (crew_.engines[r] != nullptr) {
+        ranks.push_back(GradientsOf(*crew_.engines[r]));
+        continue;
+      }
+      GradientMap& map = ranks.emplace_back();
+      for (const auto& [name, values] : crew_.last[r].gradients) {
+        map[name] = values;
+      }
+    }
+    return ranks;
   }
 
   // A failure, a signal, or a rank that does not go on.
@@ -140,27 +157,51 @@ class Leader {
   RunResult result_;
 };
 
+// Leads `crew`, whose ranks of this process are `local`.
+RunResult RunCrew(const std::shared_ptr<Crew>& crew,
+                  const std::vector<Rank>& local, const RunOptions& options) {
+  Leader leader(*crew, options);
+  RunResult result;
+  result.status = leader.Prepare();
+  if (!result.status.ok()) return result;
+  // The threads share the crew: an abandoned one still uses it.
+  std::vector<std::thread> threads;
+  for (Rank rank : local) {
+    threads.emplace_back([crew, rank] { crew->RunRank(rank); });
+  }
+  result = leader.Lead();
+  for (std::thread& thread : threads) {
+    result.abandoned ? thread.detach() : thread.join();
+  }
+  return result;
+}
+
 }  // namespace
 
 RunResult RunThreads(
     const bytecode::Module& module, engine::EngineFactory& factory,
     std::vector<std::unique_ptr<transport::Transport>> transports,
     const RunOptions& options) {
-  // Shared with the threads: an abandoned one still uses it.
+  std::vector<Rank> local;
+  for (uint32_t r = 0; r < module.ranks(); ++r) local.push_back(Rank(r));
+  return RunCrew(
+      std::make_shared<Crew>(module, factory, std::move(transports), options),
+      local, options);
+}
+
+RunResult RunWithPeers(const bytecode::Module& module,
+                       engine::EngineFactory& factory,
+                       std::unique_ptr<transport::Transport> transport,
+                       const RunOptions& options, std::vector<Peer> peers) {
+  std::vector<std::unique_ptr<transport::Transport>> transports(module.ranks());
+  transports.front() = std::move(transport);
   const auto crew =
       std::make_shared<Crew>(module, factory, std::move(transports), options);
-  Leader leader(*crew, options);
-  RunResult result;
-  result.status = leader.Prepare();
-  if (!result.status.ok()) return result;
-  std::vector<std::thread> threads;
-  for (uint32_t r = 0; r < module.ranks(); ++r) {
-    threads.emplace_back([crew, r] { crew->RunRank(Rank(r)); });
-  }
-  result = leader.Lead();
-  for (std::thread& thread : threads) {
-    result.abandoned ? thread.detach() : thread.join();
-  }
+  RemoteCrew remotes(std::move(peers), *crew);
+  crew->SetRemotes(&remotes);
+  RunResult result = RunCrew(crew, {Rank(0)}, options);
+  if (!result.status.ok()) remotes.Stop(result.status);
+  crew->SetRemotes(nullptr);
   return result;
 }
 

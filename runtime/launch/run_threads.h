@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/bytecode/module.h"
+#include "runtime/launch/remote.h"
 #include "runtime/launch/run.h"
 #include "runtime/transport/transport.h"
 
@@ -20,5 +21,12 @@ RunResult RunThreads(
     const bytecode::Module& module, engine::EngineFactory& factory,
     std::vector<std::unique_ptr<transport::Transport>> transports,
     const RunOptions& options);
+
+// Rank 0 of a run in several processes: leads the ranks of `peers` as well.
+// `transport` is rank 0's endpoint.
+RunResult RunWithPeers(const bytecode::Module& module,
+                       engine::EngineFactory& factory,
+                       std::unique_ptr<transport::Transport> transport,
+                       const RunOptions& options, std::vector<Peer> peers);
 
 }  // namespace pp::launch

@@ -68,29 +68,42 @@ Status CompareGradient(const std::string& name, uint64_t step,
   return OkStatus();
 }
 
+GradientMap GradientsOf(const engine::Engine& engine) {
+  GradientMap map;
+  engine.VisitGradients([&](const engine::GradientView& view) {
+    map[view.name] = {view.data, view.count};
+  });
+  return map;
+}
+
 Status GradientVerifier::CompareStep(uint64_t step, double loss,
                                      std::span<engine::Engine* const> engines) {
+  std::vector<GradientMap> ranks;
+  for (const engine::Engine* engine : engines) {
+    ranks.push_back(GradientsOf(*engine));
+  }
+  return CompareStep(step, loss, std::span<const GradientMap>(ranks));
+}
+
+Status GradientVerifier::CompareStep(uint64_t step, double loss,
+                                     std::span<const GradientMap> ranks) {
   PP_ASSIGN_OR_RETURN(const double reference_loss, reference_->Step(step));
   check_.losses_equal &= SameBits(loss, reference_loss);
   check_.max_loss_diff =
       MaxOrNan(check_.max_loss_diff, AbsDiff(loss, reference_loss));
   const GradientMap reference = ReferenceGradients(*reference_);
   std::set<std::string> seen;
-  Status status;
-  for (size_t rank = 0; rank < engines.size(); ++rank) {
-    engines[rank]->VisitGradients([&](const engine::GradientView& view) {
-      if (!status.ok()) return;
-      seen.insert(view.name);
-      const auto found = reference.find(view.name);
-      status =
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const auto& [name, values] : ranks[rank]) {
+      seen.insert(name);
+      const auto found = reference.find(name);
+      const Status status =
           found == reference.end()
-              ? RankError(view.name + " is no parameter of the unpipelined run")
-              : CompareGradient(view.name, step, {view.data, view.count},
-                                found->second, &check_);
-      status = status.WithContext(fmt::format("rank {}", rank));
-    });
+              ? RankError(name + " is no parameter of the unpipelined run")
+              : CompareGradient(name, step, values, found->second, &check_);
+      PP_RETURN_IF_ERROR(status.WithContext(fmt::format("rank {}", rank)));
+    }
   }
-  PP_RETURN_IF_ERROR(status);
   check_.elements = 0;
   for (const auto& [name, values] : reference) {
     if (!seen.contains(name)) {

@@ -37,6 +37,9 @@ struct GradientCheck {
 // Gradients of one step by name: copies, or views while nobody writes.
 using GradientMap = std::map<std::string, std::span<const float>>;
 
+// Views into the engine, until its next step.
+GradientMap GradientsOf(const engine::Engine& engine);
+
 // Adds one parameter's comparison. kRankFailed when the sizes differ.
 Status CompareGradient(const std::string& name, uint64_t step,
                        std::span<const float> got,
@@ -46,6 +49,10 @@ class GradientVerifier {
  public:
   explicit GradientVerifier(std::unique_ptr<engine::Reference> reference)
       : reference_(std::move(reference)) {}
+
+  // The same with the gradients of each rank, by rank.
+  Status CompareStep(uint64_t step, double loss,
+                     std::span<const GradientMap> ranks);
 
   // After `step` of all engines, with their mean loss. Runs the reference's
   // step and its update. kRankFailed when a parameter is on no rank, or only

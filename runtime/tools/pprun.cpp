@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/launch/options.h"
+#include "runtime/launch/spawn.h"
 
 int main(int argc, char** argv) {
   const auto line = pp::launch::ParseCommandLine(argc, argv);
@@ -14,6 +15,10 @@ int main(int argc, char** argv) {
   if (line->print) {
     fmt::print("{}", *line->print);
     return 0;
+  }
+  // Not again in the processes that this one starts.
+  if (line->options.nproc > 0 && !pp::launch::ReadSpawned()) {
+    return pp::launch::Spawn(line->options.nproc, argv);
   }
   return pp::launch::RunProgram(line->options);
 }

@@ -86,10 +86,14 @@ Status QueueCode(Machine& machine) {
   machine.queued.clear();
   machine.queued_transfers.clear();
   const std::vector<Instr>& code = machine.program.code;
+  const Fault& fault = machine.options.fault;
   for (machine.pc = 0; machine.pc < code.size(); ++machine.pc) {
     machine.position.since_ns.store(NowNs(), std::memory_order_relaxed);
     machine.position.pc.store(machine.pc, std::memory_order_release);
     PP_RETURN_IF_ERROR(MarkBegin(machine, code[machine.pc]));
+    if (machine.pc == fault.pc && machine.step == fault.step) {
+      PP_RETURN_IF_ERROR(fault.act());
+    }
     PP_RETURN_IF_ERROR(Dispatch(machine, code[machine.pc]));
     PP_RETURN_IF_ERROR(MarkEnd(machine, code[machine.pc]));
     ++machine.result.instructions;
@@ -103,11 +107,15 @@ Status QueueCode(Machine& machine) {
 Status RunCode(Machine& machine) {
   if (machine.queue != nullptr) return QueueCode(machine);
   const std::vector<Instr>& code = machine.program.code;
+  const Fault& fault = machine.options.fault;
   for (machine.pc = 0; machine.pc < code.size(); ++machine.pc) {
     // One clock reading an instruction: the end of one is the begin of the
     // next, so that the spans of a rank leave no gaps.
     machine.position.since_ns.store(machine.now_ns, std::memory_order_relaxed);
     machine.position.pc.store(machine.pc, std::memory_order_release);
+    if (machine.pc == fault.pc && machine.step == fault.step) {
+      PP_RETURN_IF_ERROR(fault.act());
+    }
     PP_RETURN_IF_ERROR(Dispatch(machine, code[machine.pc]));
     const int64_t end_ns = NowNs();
     Account(machine, code[machine.pc], end_ns);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "runtime/base/status.h"
@@ -33,9 +34,17 @@ struct Position {
   std::atomic<int64_t> since_ns{0};  // when the instruction began
 };
 
+// Something that goes wrong on purpose, before one instruction: for tests.
+struct Fault {
+  uint64_t step = 0;
+  uint32_t pc = UINT32_MAX;  // none
+  std::function<Status()> act{};
+};
+
 struct VmOptions {
   std::chrono::milliseconds timeout{60000};  // of one wait
   trace::RankTrace* trace = nullptr;         // records when given
+  Fault fault{};
 };
 
 class Vm {

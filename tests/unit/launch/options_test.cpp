@@ -15,7 +15,7 @@ TEST(Options, DefaultsNeedNothingButTheProgram) {
   ASSERT_TRUE(line) << line.error().message();
   EXPECT_EQ(line->options.program, "a.ppb");
   EXPECT_EQ(line->options.engine.model, "synthetic");
-  EXPECT_EQ(line->options.transport, "inproc");
+  EXPECT_EQ(line->options.transport, "");  // settled when the world is known
   EXPECT_FALSE(line->print);
 }
 
