@@ -133,6 +133,8 @@ class Parser {
     app_.add_option("--report", options_.report, "write run.json here");
     app_.add_option("--trace", options_.trace,
                     "write a Chrome trace here (opens in Perfetto)");
+    app_.add_option("--profile", options_.profile,
+                    "write measured costs here, for `ppc simulate --cost`");
     app_.add_flag("--verify-gradients", options_.verify_gradients,
                   "compare losses and every gradient with an unpipelined run");
   }

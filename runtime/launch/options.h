@@ -18,8 +18,9 @@ struct Options {
   uint32_t nproc = 0;  // processes to start; 0: none
   uint64_t steps = 10;
   double timeout_s = 60;
-  std::string report;  // file, or empty
-  std::string trace;   // file, or empty
+  std::string report;   // file, or empty
+  std::string trace;    // file, or empty
+  std::string profile;  // file, or empty
   bool verify_gradients = false;
 };
 

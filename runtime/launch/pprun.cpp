@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/base/file_io.h"
+#include "runtime/base/machine.h"
 #include "runtime/bytecode/reader.h"
 #include "runtime/launch/engines.h"
 #include "runtime/launch/progress.h"
@@ -16,6 +17,7 @@
 #include "runtime/launch/run_threads.h"
 #include "runtime/launch/signals.h"
 #include "runtime/trace/chrome_writer.h"
+#include "runtime/trace/profile.h"
 #include "runtime/transport/registry.h"
 
 namespace pp::launch {
@@ -36,6 +38,15 @@ Status CheckWritable(const std::string& path) {
       fmt::format("cannot write {}: no such folder, or not allowed", path));
 }
 
+std::string ProfileText(const bytecode::Module& module, const Options& options,
+                        const RunResult& result) {
+  return trace::ProfileJson(module, trace::MeasureCosts(module, result.traces),
+                            {{"model", options.engine.model},
+                             {"device", options.engine.device},
+                             {"transport", options.transport},
+                             {"machine", Describe(ThisMachine())}});
+}
+
 Status WriteOutputs(const bytecode::Module& module, const Options& options,
                     const RunResult& result, const RunSummary& summary) {
   if (!options.report.empty()) {
@@ -45,6 +56,10 @@ Status WriteOutputs(const bytecode::Module& module, const Options& options,
   if (!options.trace.empty() && !result.abandoned) {
     PP_RETURN_IF_ERROR(WriteTextFile(
         options.trace, trace::ChromeTrace(module, result.traces)));
+  }
+  if (!options.profile.empty() && result.status.ok()) {
+    PP_RETURN_IF_ERROR(
+        WriteTextFile(options.profile, ProfileText(module, options, result)));
   }
   return OkStatus();
 }
@@ -64,7 +79,7 @@ RunOptions RunOptionsOf(const Options& options, Progress* progress) {
   run.steps = options.steps;
   run.timeout =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout_s * 1000));
-  run.trace = !options.trace.empty();
+  run.trace = !options.trace.empty() || !options.profile.empty();
   run.verify_gradients = options.verify_gradients;
   run.inject = options.inject;
   run.stop_asked = CaughtSignal;
@@ -153,7 +168,8 @@ int ConcludeWorker(const World& world, const RunResult& result, bool reported) {
 }
 
 Status CheckOutputs(const Options& options) {
-  for (const std::string* path : {&options.report, &options.trace}) {
+  for (const std::string* path :
+       {&options.report, &options.trace, &options.profile}) {
     PP_RETURN_IF_ERROR(CheckWritable(*path));
   }
   return OkStatus();

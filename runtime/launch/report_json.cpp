@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/machine.h"
 #include "runtime/launch/report.h"
 
 namespace pp::launch {
@@ -66,6 +67,14 @@ Json PredictedJson(const bytecode::Facts& facts) {
           {"costs", facts.costs}};
 }
 
+Json MachineJson() {
+  const Machine machine = ThisMachine();
+  return {{"cpu", machine.cpu},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"system", machine.system}};
+}
+
 Json GradientsJson(const GradientCheck& check) {
   return {{"compared", check.compared},
           {"max_abs_diff", Number(check.max_abs_diff)},
@@ -102,6 +111,9 @@ std::string ReportJson(const bytecode::Module& module, const Options& options,
       {"steps_timed", summary.steps_timed},
       {"step_time_s", Number(summary.step_time_s)},
       {"makespan_s", Number(summary.makespan_s)},
+      {"makespan_spread", Number(summary.makespan_spread)},
+      {"noisy", IsNoisy(summary)},
+      {"machine", MachineJson()},
       {"bubble_fraction", Number(summary.bubble_fraction)},
       {"bubble_overhead", Number(summary.bubble_overhead)},
       {"bubble_longest_stage", Number(summary.bubble_longest_stage)},

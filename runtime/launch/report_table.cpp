@@ -50,23 +50,35 @@ std::string Ranks(const bytecode::Module& module, const RunSummary& summary) {
   return text;
 }
 
+// A measured share that is noise is not shown.
 std::string Bubble(std::string_view name, double predicted, double measured,
-                   std::string_view meaning) {
-  return fmt::format("{:<21} {:>9.2f}% | {:>7.2f}%  {}\n", name,
-                     100 * predicted, 100 * measured, meaning);
+                   std::string_view meaning, bool noisy) {
+  return fmt::format("{:<21} {:>9.2f}% | {:>8}  {}\n", name, 100 * predicted,
+                     noisy ? "noisy" : fmt::format("{:.2f}%", 100 * measured),
+                     meaning);
+}
+
+std::string Noise(const RunSummary& summary) {
+  if (!IsNoisy(summary)) return "";
+  return fmt::format(
+      "NOISY: the middle half of {} steps spreads over {:.0f} % of their "
+      "median; run more steps,\n       longer ones, or leave the machine "
+      "alone\n",
+      summary.steps_timed, 100 * summary.makespan_spread);
 }
 
 std::string Bubbles(const bytecode::Facts& facts, const RunSummary& summary) {
+  const bool noisy = IsNoisy(summary);
   return fmt::format("{:<21} {:>10} | {:>8}  convention (predicted for {})\n",
                      "bubble", "predicted", "measured",
                      facts.costs.empty() ? "unknown costs" : facts.costs) +
          Bubble("bubble_fraction", facts.bubble_fraction,
-                summary.bubble_fraction, trace::kBubbleFractionMeaning) +
+                summary.bubble_fraction, trace::kBubbleFractionMeaning, noisy) +
          Bubble("bubble_overhead", facts.bubble_overhead,
-                summary.bubble_overhead, trace::kBubbleOverheadMeaning) +
+                summary.bubble_overhead, trace::kBubbleOverheadMeaning, noisy) +
          Bubble("bubble_longest_stage", facts.bubble_longest_stage,
-                summary.bubble_longest_stage,
-                trace::kBubbleLongestStageMeaning);
+                summary.bubble_longest_stage, trace::kBubbleLongestStageMeaning,
+                noisy);
 }
 
 std::string SharedCores(uint32_t ranks, uint32_t cores) {
@@ -114,7 +126,8 @@ std::string ReportTable(const bytecode::Module& module, const RunResult& result,
   if (result.steps.empty()) return "";
   std::string text = Head(module, result, summary) + Ranks(module, summary) +
                      Bubbles(module.facts, summary) +
-                     SharedCores(module.ranks(), cores) + Mismatches(summary);
+                     SharedCores(module.ranks(), cores) + Noise(summary) +
+                     Mismatches(summary);
   if (result.gradients) text += Gradients(*result.gradients);
   return text;
 }

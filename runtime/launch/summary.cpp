@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "runtime/trace/profile.h"
+
 namespace pp::launch {
 namespace {
 
@@ -53,6 +55,10 @@ RankSummary SummarizeRank(const bytecode::Module& module,
 
 }  // namespace
 
+bool IsNoisy(const RunSummary& summary) {
+  return summary.steps_timed >= 4 && summary.makespan_spread > kMostSpread;
+}
+
 RunSummary SummarizeRun(const bytecode::Module& module,
                         const RunResult& result) {
   RunSummary summary;
@@ -63,6 +69,11 @@ RunSummary SummarizeRun(const bytecode::Module& module,
   summary.makespan_s = MedianOf(timed, [](const StepRecord& step) {
     return Seconds(step.summary.makespan_ns);
   });
+  std::vector<int64_t> makespans;
+  for (const StepRecord& step : timed) {
+    makespans.push_back(step.summary.makespan_ns);
+  }
+  summary.makespan_spread = trace::Summarize(std::move(makespans)).spread;
   summary.bubble_fraction = MedianOf(timed, [](const StepRecord& step) {
     return step.summary.bubble_fraction;
   });

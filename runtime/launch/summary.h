@@ -31,10 +31,17 @@ struct RunSummary {
   double bubble_overhead = 0;
   double bubble_longest_stage = 0;
   uint64_t steps_timed = 0;  // over which the medians are taken
+  // Third less first quartile of the steps' makespans, over their median.
+  double makespan_spread = 0;
   std::vector<RankSummary> ranks;
   // Ranks whose counted peak is not the one that the compile promised.
   std::vector<uint32_t> peak_mismatches;
 };
+
+// Whether the steps differ so much that their median says little: a spread
+// over kMostSpread, of four steps or more.
+inline constexpr double kMostSpread = 0.15;
+bool IsNoisy(const RunSummary& summary);
 
 RunSummary SummarizeRun(const bytecode::Module& module,
                         const RunResult& result);
