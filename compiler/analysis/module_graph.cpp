@@ -1,9 +1,13 @@
 #include "compiler/analysis/module_graph.h"
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "compiler/analysis/comm_entries.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace pp::analysis {
 namespace {
@@ -32,20 +36,59 @@ struct Draft {
 
 // The nodes of communication, which belong to more than one rank.
 struct CommNodes {
-  std::vector<Node> transfer;     // by transfer
+  std::vector<Node> send, receive;  // by transfer; one node but for `eager`
   std::vector<Node> start, done;  // by entry: what must be ready, what ends it
 
-  CommNodes(const CommEntries& comm, Draft& draft);
+  CommNodes(const CommEntries& comm, Tier tier, Draft& draft);
+
+ private:
+  void Rendezvous(const CommEntries& comm, Draft& draft);
+  void Eager(const CommEntries& comm, Draft& draft);
 };
 
-CommNodes::CommNodes(const CommEntries& comm, Draft& draft) {
-  for (const Transfer& t : comm.transfers) {
-    transfer.push_back(draft.Add(EventKind::kTransfer, t.send, t.receive));
+CommNodes::CommNodes(const CommEntries& comm, Tier tier, Draft& draft) {
+  if (tier == Tier::kEager) {
+    Eager(comm, draft);
+  } else {
+    Rendezvous(comm, draft);
   }
+}
+
+// Sends need nobody, so that no entry has to start with another one.
+void CommNodes::Eager(const CommEntries& comm, Draft& draft) {
+  for (const Transfer& t : comm.transfers) {
+    send.push_back(draft.Add(EventKind::kSent, t.send));
+    receive.push_back(draft.Add(EventKind::kReceived, t.receive));
+    draft.Edge(send.back(), receive.back(), EdgeClass::kData);
+  }
+  const auto node_of = [&](const Entry& entry, uint32_t t) {
+    const Transfer& transfer = comm.transfers[t];
+    return transfer.send.rank == entry.rank ? send[t] : receive[t];
+  };
+  for (const Entry& entry : comm.entries) {
+    if (entry.transfers.size() == 1) {
+      start.push_back(node_of(entry, entry.transfers[0]));
+      done.push_back(start.back());
+      continue;
+    }
+    start.push_back(draft.Add(EventKind::kStart, {entry.rank, entry.begin}));
+    done.push_back(draft.Add(EventKind::kEnd, {entry.rank, entry.end}));
+    for (const uint32_t t : entry.transfers) {
+      draft.Edge(start.back(), node_of(entry, t), EdgeClass::kGroup);
+      draft.Edge(node_of(entry, t), done.back(), EdgeClass::kGroup);
+    }
+  }
+}
+
+void CommNodes::Rendezvous(const CommEntries& comm, Draft& draft) {
+  for (const Transfer& t : comm.transfers) {
+    send.push_back(draft.Add(EventKind::kTransfer, t.send, t.receive));
+  }
+  receive = send;
   std::vector<Node> join(comm.components, kNone);
   for (const Entry& entry : comm.entries) {
     if (!comm.joined[entry.component]) {
-      start.push_back(transfer[entry.transfers[0]]);
+      start.push_back(send[entry.transfers[0]]);
       done.push_back(start.back());
       continue;
     }
@@ -56,10 +99,10 @@ CommNodes::CommNodes(const CommEntries& comm, Draft& draft) {
     draft.Edge(start.back(), joined, EdgeClass::kGroup);
     const bool group = entry.transfers.size() > 1;
     done.push_back(group ? draft.Add(EventKind::kEnd, {entry.rank, entry.end})
-                         : transfer[entry.transfers[0]]);
+                         : send[entry.transfers[0]]);
     for (const uint32_t t : entry.transfers) {
-      draft.Edge(joined, transfer[t], EdgeClass::kGroup);
-      if (group) draft.Edge(transfer[t], done.back(), EdgeClass::kGroup);
+      draft.Edge(joined, send[t], EdgeClass::kGroup);
+      if (group) draft.Edge(send[t], done.back(), EdgeClass::kGroup);
     }
   }
 }
@@ -81,17 +124,41 @@ class Collectives {
   std::vector<std::vector<Node>> nodes_;
 };
 
+// The first transfer of a channel, as one event for both its hosts.
+class Connections {
+ public:
+  explicit Connections(bool any) : any_(any) {}
+
+  bool any() const { return any_; }  // hosts wait to be connected
+
+  Node At(const Transfer& transfer, LaneId lane, Draft& draft) {
+    const auto key =
+        std::make_tuple(transfer.send.rank, transfer.receive.rank, lane);
+    const auto [found, fresh] = nodes_.try_emplace(key, kNone);
+    if (fresh) {
+      found->second =
+          draft.Add(EventKind::kConnect, transfer.send, transfer.receive);
+    }
+    return found->second;
+  }
+
+ private:
+  bool any_;
+  std::map<std::tuple<Rank, Rank, LaneId>, Node> nodes_;
+};
+
 class RankWalk {
  public:
   RankWalk(const Module& module, Rank rank, const CommEntries& comm,
-           const CommNodes& nodes, Collectives& collectives, Draft& draft,
-           Tier tier)
+           const CommNodes& nodes, Collectives& collectives,
+           Connections& connections, Draft& draft, Tier tier)
       : tier_(tier),
         program_(module.programs[rank.value]),
         rank_(rank),
         comm_(comm),
         nodes_(nodes),
         collectives_(collectives),
+        connections_(connections),
         draft_(draft),
         slots_(program_.slots) {}
 
@@ -101,6 +168,7 @@ class RankWalk {
       Look(instr);
       const uint32_t entry = comm_.entry_at[rank_.value][pc_];
       if (entry != kNoEntry && comm_.entries[entry].end.value == pc_) {
+        Connect(comm_.entries[entry]);
         Enqueue(entry);
       }
     }
@@ -161,7 +229,7 @@ class RankWalk {
     if (host_ != compute_) draft_.Edge(host_, node, EdgeClass::kHost);
     draft_.Edge(compute_, node, EdgeClass::kProg);
     if (in != kNoSlot && slots_[in.value].transfer != kNoEntry) {
-      draft_.Edge(nodes_.transfer[slots_[in.value].transfer], node,
+      draft_.Edge(nodes_.receive[slots_[in.value].transfer], node,
                   EdgeClass::kData);
     }
     if (out != kNoSlot) slots_[out.value].producer = node;
@@ -187,9 +255,46 @@ class RankWalk {
     const Node node =
         collectives_.At(group, reduces_[group.value]++, Here(), draft_);
     draft_.Edge(host_, node, EdgeClass::kHost);
-    draft_.Edge(queue_, node, EdgeClass::kDevice);
-    host_ = queue_ = node;
-    queue_lane_.reset();
+    if (tier_ == Tier::kLanes) {  // a communicator of the group's own
+      Node& last = groups_.try_emplace(group.value, kNone).first->second;
+      draft_.Edge(last, node, EdgeClass::kLane);
+      last = node;
+    } else {
+      draft_.Edge(queue_, node, EdgeClass::kDevice);
+      queue_ = node;
+      queue_lane_.reset();
+    }
+    host_ = node;
+  }
+
+  // Channels that the entry is the first to use block the host.
+  void Connect(const Entry& entry) {
+    if (!connections_.any()) return;
+    llvm::SmallVector<Node, 2> fresh;
+    for (const uint32_t t : entry.transfers) {
+      const Transfer& transfer = comm_.transfers[t];
+      const bool sends = transfer.send.rank == rank_;
+      const Pc pc = sends ? transfer.send.pc : transfer.receive.pc;
+      const LaneId lane = LaneOf(pc.value);
+      const Node node = connections_.At(transfer, lane, draft_);
+      if (!connected_.insert(node).second) continue;
+      draft_.Edge(host_, node, EdgeClass::kConnect);
+      fresh.push_back(node);
+    }
+    if (fresh.empty()) return;
+    if (fresh.size() == 1) {
+      host_ = fresh[0];
+      return;
+    }
+    const Node all = draft_.Add(EventKind::kStart, {rank_, entry.begin});
+    for (const Node node : fresh) draft_.Edge(node, all, EdgeClass::kConnect);
+    host_ = all;
+  }
+
+  LaneId LaneOf(uint32_t pc) const {
+    const Instr& instr = program_.code[pc];
+    return instr.op == Opcode::kSend ? op::Send::Of(instr).lane
+                                     : op::Recv::Of(instr).lane;
   }
 
   // The entry is issued here; what it waits for on this rank.
@@ -200,23 +305,23 @@ class RankWalk {
     for (uint32_t pc = entry.begin.value; pc <= entry.end.value; ++pc) {
       const uint32_t transfer = comm_.transfer_at[rank_.value][pc];
       if (transfer == kNoEntry) continue;
-      explained |= EdgesOf(pc, nodes_.transfer[transfer], start);
+      explained |= EdgesOf(pc, transfer, start);
     }
     if (!explained) draft_.Edge(host_, start, EdgeClass::kHost);
-    QueueUp(entry, start);
-    queue_ = nodes_.done[number];
+    QueueUp(entry, start, nodes_.done[number]);
   }
 
   // Of one end of a transfer. True: one of them comes from the host's node.
-  bool EdgesOf(uint32_t pc, Node transfer, Node start) {
+  bool EdgesOf(uint32_t pc, uint32_t transfer, Node start) {
     const Instr& instr = program_.code[pc];
     if (instr.op == Opcode::kSend) {
       const Slot& slot = slots_[op::Send::Of(instr).slot.value];
       const Node producer = slot.transfer == kNoEntry
                                 ? slot.producer
-                                : nodes_.transfer[slot.transfer];
-      draft_.Edge(producer, transfer, EdgeClass::kData);
-      if (start != transfer) draft_.Edge(producer, start, EdgeClass::kGroup);
+                                : nodes_.receive[slot.transfer];
+      const Node send = nodes_.send[transfer];
+      draft_.Edge(producer, send, EdgeClass::kData);
+      if (start != send) draft_.Edge(producer, start, EdgeClass::kGroup);
       return producer == host_ && host_ != kNone;
     }
     const Node freed = slots_[op::Recv::Of(instr).slot.value].freed_after;
@@ -224,19 +329,29 @@ class RankWalk {
     return freed == host_ && host_ != kNone;
   }
 
-  void QueueUp(const Entry& entry, Node start) {
+  // After what stands before the entry in its queue, or queues.
+  void QueueUp(const Entry& entry, Node start, Node done) {
+    if (tier_ == Tier::kLanes) return QueueUpOnLanes(entry, start, done);
     std::optional<uint32_t> lane;
-    if (entry.transfers.size() == 1) {
-      lane = op::Send::Of(program_.code[entry.end.value]).lane.value;
-    }
+    if (entry.transfers.size() == 1) lane = LaneOf(entry.end.value).value;
     const bool same_lane = lane && lane == queue_lane_;
-    switch (tier_) {
-      case Tier::kStrict:  // one queue, whatever the lane
-        draft_.Edge(queue_, start,
-                    same_lane ? EdgeClass::kLane : EdgeClass::kDevice);
-        break;
-    }
+    draft_.Edge(queue_, start,
+                same_lane ? EdgeClass::kLane : EdgeClass::kDevice);
+    queue_ = done;
     queue_lane_ = lane;
+  }
+
+  void QueueUpOnLanes(const Entry& entry, Node start, Node done) {
+    llvm::SmallVector<uint32_t, 2> seen;
+    for (uint32_t pc = entry.begin.value; pc <= entry.end.value; ++pc) {
+      if (comm_.transfer_at[rank_.value][pc] == kNoEntry) continue;
+      const uint32_t lane = LaneOf(pc).value;
+      if (llvm::is_contained(seen, lane)) continue;
+      seen.push_back(lane);
+      Node& last = lanes_.try_emplace(lane, kNone).first->second;
+      draft_.Edge(last, start, EdgeClass::kLane);
+      last = done;
+    }
   }
 
   Tier tier_;
@@ -245,26 +360,44 @@ class RankWalk {
   const CommEntries& comm_;
   const CommNodes& nodes_;
   Collectives& collectives_;
+  Connections& connections_;
   Draft& draft_;
   std::vector<Slot> slots_;
   llvm::DenseMap<uint32_t, uint32_t> reduces_;  // by group, so far
   uint32_t pc_ = 0;
-  Node host_ = kNone;                   // the last event that blocked the host
-  Node compute_ = kNone;                // the last compute operation
-  Node queue_ = kNone;                  // the end of the last entry
+  Node host_ = kNone;     // the last event that blocked the host
+  Node compute_ = kNone;  // the last compute operation
+  Node queue_ = kNone;    // the end of the last entry
+  llvm::DenseMap<uint32_t, Node> lanes_, groups_;  // tier lanes: by lane, group
+  llvm::DenseSet<Node> connected_;
   std::optional<uint32_t> queue_lane_;  // of a lone transfer there
 };
 
 }  // namespace
 
+std::string_view TierName(Tier tier) {
+  switch (tier) {
+    case Tier::kStrict:
+      return "strict";
+    case Tier::kLanes:
+      return "lanes";
+    case Tier::kEager:
+      return "eager";
+  }
+  return "";
+}
+
 ModuleGraph BuildModuleGraph(const Module& module, const CommMatch& match,
-                             Tier tier) {
+                             const Assumptions& assumptions) {
   const CommEntries comm = BuildEntries(module, match);
   Draft draft;
-  const CommNodes nodes(comm, draft);
+  const CommNodes nodes(comm, assumptions.tier, draft);
+  Connections connections(assumptions.first_connection);
   Collectives collectives(module.groups.size());
   for (uint32_t r = 0; r < module.ranks(); ++r) {
-    RankWalk(module, Rank(r), comm, nodes, collectives, draft, tier).Run();
+    RankWalk(module, Rank(r), comm, nodes, collectives, connections, draft,
+             assumptions.tier)
+        .Run();
   }
   return {std::move(draft.builder).Build(), std::move(draft.events)};
 }

@@ -40,10 +40,12 @@ bool CheckSchedule(const ir::Schedule& schedule, diag::Emitter& diag) {
   return runner.all();
 }
 
-bool CheckModule(const bytecode::Module& module, diag::Emitter& diag) {
+bool CheckModule(const bytecode::Module& module, diag::Emitter& diag,
+                 const analysis::Assumptions& assumptions) {
   using enum ModuleCheck;
   const auto After = [](auto... checks) { return Bits(checks...); };
-  const ModuleContext context{module, analysis::MatchCommunication(module)};
+  const ModuleContext context{module, analysis::MatchCommunication(module),
+                              assumptions};
   Runner runner;
 #define PP_MODULE_CHECK(Name, needs, help) \
   runner.Run(k##Name, needs, &Module##Name, context, diag);

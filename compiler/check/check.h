@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/analysis/module_graph.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/metrics.h"
 #include "compiler/ir/schedule.h"
@@ -30,7 +31,9 @@ bool CheckMemory(const ir::Schedule& schedule,
                  const std::vector<ir::RankMemory>& memory,
                  std::optional<ir::Bytes> limit, diag::Emitter& diag);
 
-// `module` passed bytecode::Verify.
-bool CheckModule(const bytecode::Module& module, diag::Emitter& diag);
+// `module` passed bytecode::Verify. Under assumptions weaker than the default
+// a program may pass that hangs on a real machine.
+bool CheckModule(const bytecode::Module& module, diag::Emitter& diag,
+                 const analysis::Assumptions& assumptions = {});
 
 }  // namespace pp::check

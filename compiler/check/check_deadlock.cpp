@@ -1,9 +1,8 @@
-// Rule: under the strict tier (analysis/module_graph.h) no events wait for
-// each other in a circle.
-// Codes: DependencyCycle (4003) if compute order and data alone close a circle
-// (a fault of the schedule, whatever carries the data), else
-// CommunicationDeadlock (4006). Cost: linear; for the message a search with a
-// budget.
+// Rule: under the tier that is assumed (analysis/module_graph.h) no events wait
+// for each other in a circle. Codes: DependencyCycle (4003) if compute order
+// and data alone close a circle (a fault of the schedule, whatever carries the
+// data), else CommunicationDeadlock (4006). Cost: linear; for the message a
+// search with a budget.
 //
 //   rank 0: send act s0 m1; recv grad s1 m0
 //   rank 1: send grad s1 m0; recv act s0 m1      // each sends first
@@ -78,9 +77,9 @@ class Explainer {
   // The event's instruction on `rank`.
   InstrRef SideOn(const Event& event, Rank rank) const {
     if (event.kind == EventKind::kCollective) return ReduceOn(event, rank);
-    return event.kind == EventKind::kTransfer && event.at.rank != rank
-               ? event.other
-               : event.at;
+    const bool both =
+        event.kind == EventKind::kTransfer || event.kind == EventKind::kConnect;
+    return both && event.at.rank != rank ? event.other : event.at;
   }
 
   // The REDUCE of `rank` that meets the one at event.at: equally often seen.
@@ -99,6 +98,7 @@ class Explainer {
   std::vector<Rank> RanksOf(const Event& event) const {
     switch (event.kind) {
       case EventKind::kTransfer:
+      case EventKind::kConnect:
         return {event.at.rank, event.other.rank};
       case EventKind::kCollective:
         return module_
@@ -109,6 +109,8 @@ class Explainer {
         return {};
       case EventKind::kCompute:
       case EventKind::kWait:
+      case EventKind::kSent:
+      case EventKind::kReceived:
       case EventKind::kStart:
       case EventKind::kEnd:
         return {event.at.rank};
@@ -191,6 +193,10 @@ std::string HelpFor(const std::set<EdgeClass>& classes, bool schedule) {
     return "the order of compute operations closes the circle: no transport "
            "can run it; change the schedule";
   }
+  if (classes.contains(EdgeClass::kConnect)) {
+    return "connect every pair of ranks before the first step, as pprun does, "
+           "or let both begin with the same first message";
+  }
   if (classes.contains(EdgeClass::kGroup)) {
     return "take the transfer that has to wait out of its group, or issue the "
            "groups in the same order on their ranks";
@@ -227,7 +233,7 @@ std::vector<Node> StuckFirst(const Module& module, const ModuleGraph& graph,
 
 void Report(const Module& module, const ModuleGraph& graph,
             const std::vector<CycleStep>& cycle, bool schedule,
-            diag::Emitter& diag) {
+            analysis::Tier tier, diag::Emitter& diag) {
   const Explainer explainer(module, graph, cycle);
   const std::vector<Hop> hops = explainer.Hops();
   std::vector<uint32_t> ranks;
@@ -235,7 +241,8 @@ void Report(const Module& module, const ModuleGraph& graph,
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const std::string what =
-      schedule ? "compute operations" : "communication (tier strict)";
+      schedule ? "compute operations"
+               : fmt::format("communication (tier {})", TierName(tier));
   auto error = diag.Emit(
       schedule ? diag::Code::kDependencyCycle
                : diag::Code::kCommunicationDeadlock,
@@ -259,14 +266,15 @@ void Report(const Module& module, const ModuleGraph& graph,
 
 bool ModuleDeadlock(const ModuleContext& context, diag::Emitter& diag) {
   const Module& module = context.module;
-  const ModuleGraph graph = analysis::BuildModuleGraph(module, context.match);
+  const ModuleGraph graph =
+      analysis::BuildModuleGraph(module, context.match, context.assumptions);
   if (KahnOrder(graph.graph).size() == graph.graph.size()) return true;
   for (const bool schedule : {true, false}) {
     const EdgeMask mask = schedule ? kScheduleEdges : analysis::kAllEdges;
     const auto starts = StuckFirst(module, graph, mask);
     const auto cycle = analysis::ShortestCycle(graph.graph, mask, starts);
     if (cycle.empty()) continue;
-    Report(module, graph, cycle, schedule, diag);
+    Report(module, graph, cycle, schedule, context.assumptions.tier, diag);
     return false;
   }
   return false;

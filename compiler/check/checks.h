@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "compiler/analysis/comm_match.h"
+#include "compiler/analysis/module_graph.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/schedule.h"
 #include "runtime/bytecode/module.h"
@@ -15,6 +16,7 @@ namespace pp::check {
 struct ModuleContext {
   const bytecode::Module& module;
   analysis::CommMatch match;
+  analysis::Assumptions assumptions{};  // of the transport
 };
 
 enum class ScheduleCheck : uint8_t {

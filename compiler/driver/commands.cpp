@@ -104,6 +104,15 @@ Status CheckGrid(Session& session, const sema::CheckedSchedule& checked) {
   return OkStatus();
 }
 
+// Under the tier that is asked for.
+Status CheckOtherTier(Session& session, const bytecode::Module& module,
+                      ir::Bytes message) {
+  PP_ASSIGN_OR_RETURN(const analysis::Assumptions assumptions,
+                      AssumptionsOf(session.options, message));
+  return check::CheckModule(module, session.diag, assumptions) ? OkStatus()
+                                                               : Diagnosed();
+}
+
 }  // namespace
 
 Status RunCompile(Session& session) {
@@ -128,6 +137,9 @@ Status RunCheck(Session& session) {
   if (!session.options.sweep.empty()) return CheckGrid(session, checked);
   PP_ASSIGN_OR_RETURN(CheckedPoint point,
                       CheckOnePoint(session, checked, true));
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
+  PP_RETURN_IF_ERROR(
+      CheckOtherTier(session, point.module, models.costs.message));
   uint64_t operations = ir::CountOperations(point.schedule);
   if (session.options.json) {
     session.out << nlohmann::ordered_json{{"schedule", checked.name},
@@ -142,9 +154,9 @@ Status RunCheck(Session& session) {
   }
   session.out << fmt::format(
       "{}: accepted: {} operations, {} messages, {} expectations hold; cannot "
-      "hang (tier {})\n",
+      "hang ({})\n",
       Title(point.schedule), operations, point.metrics.messages,
-      point.expectations, point.module.facts.tier);
+      point.expectations, Describe(session.options));
   return OkStatus();
 }
 
@@ -194,15 +206,17 @@ Status RunAssemble(Session& session) {
 
 Status RunVerify(Session& session) {
   PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
-  if (!check::CheckModule(module, session.diag)) return Diagnosed();
+  PP_ASSIGN_OR_RETURN(const Models models, LoadModels(session, nullptr));
+  PP_RETURN_IF_ERROR(CheckOtherTier(session, module, models.costs.message));
   size_t instructions = 0;
   for (const auto& program : module.programs) {
     instructions += program.code.size();
   }
   session.out << fmt::format(
-      "{}: accepted: {} ranks, {} instructions; cannot hang (tier strict), "
+      "{}: accepted: {} ranks, {} instructions; cannot hang ({}), "
       "every transfer meets its partner, every tensor is the right one\n",
-      session.options.file, module.ranks(), instructions);
+      session.options.file, module.ranks(), instructions,
+      Describe(session.options));
   return OkStatus();
 }
 

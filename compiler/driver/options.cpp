@@ -68,6 +68,15 @@ void AddCosts(CLI::App& app, Raw& raw) {
                  "rank has");
 }
 
+void AddTier(CLI::App& app, Raw& raw) {
+  app.add_option("--tier", raw.options.tier,
+                 "what the transport is assumed to do: strict (the gate), "
+                 "lanes, or eager=BYTES");
+  app.add_flag("--first-connection", raw.options.first_connection,
+               "the first message of two ranks on a lane blocks their hosts "
+               "until both have issued it");
+}
+
 void AddOutput(CLI::App& app, Raw& raw, const char* what) {
   app.add_option("-o,--output", raw.options.output, what);
 }
@@ -91,6 +100,7 @@ void ConfigureCheck(CLI::App& app, Raw& raw) {
   AddPoint(app, raw);
   AddCosts(app, raw);
   AddJson(app, raw);
+  AddTier(app, raw);
   app.add_option("--for", raw.options.sweep,
                  "a grid: P=2..8,M=1..32,v=1..3 (both ends included)");
   app.add_option("-j,--jobs", raw.options.jobs,
@@ -154,6 +164,7 @@ void ConfigureVerify(CLI::App& app, Raw& raw) {
   AddFile(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
   AddPoint(app, raw);
   AddCosts(app, raw);
+  AddTier(app, raw);
 }
 
 void ConfigureExplain(CLI::App& app, Raw& raw) {

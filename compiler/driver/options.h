@@ -22,11 +22,13 @@ struct Options {
   std::string grid_ranks, grid_micro_batches;           // compare --P 4,8
   std::string costs;                                    // --cost F=1,B=2
   std::string memory;                                   // --mem act=1GiB
-  std::string barrier = "on";                           // simulate --barrier
-  std::string measured;                                 // show --measured
-  std::optional<uint64_t> step;                         // show --step
-  std::string emit;              // compile --emit=ast|ir|asm
-  std::optional<uint32_t> rank;  // dump --rank
+  std::string tier = "strict";    // --tier strict, lanes, eager=BYTES
+  bool first_connection = false;  // --first-connection
+  std::string barrier = "on";     // simulate --barrier
+  std::string measured;           // show --measured
+  std::optional<uint64_t> step;   // show --step
+  std::string emit;               // compile --emit=ast|ir|asm
+  std::optional<uint32_t> rank;   // dump --rank
   bool hex = false;
   bool json = false;              // --json
   bool json_diagnostics = false;  // --diagnostics=json

@@ -9,9 +9,11 @@
 #include "compiler/emit/emit.h"
 #include "compiler/ir/cost_file.h"
 #include "compiler/ir/cost_text.h"
+#include "compiler/ir/quantity.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
 #include "llvm/ADT/StringExtras.h"
+#include "runtime/base/edit_distance.h"
 #include "runtime/base/file_io.h"
 #include "runtime/bytecode/reader.h"
 #include "runtime/bytecode/text.h"
@@ -132,6 +134,39 @@ Result<Models> LoadModels(Session& session,
                                  session.diag));
   }
   return Models{given.costs.value_or(ir::CostModel{}), std::move(given.memory)};
+}
+
+Result<analysis::Assumptions> AssumptionsOf(const Options& options,
+                                            ir::Bytes message) {
+  analysis::Assumptions assumptions;
+  assumptions.first_connection = options.first_connection;
+  const auto [name, limit] = llvm::StringRef(options.tier).split('=');
+  using analysis::Tier;
+  if (name == "eager" && !limit.empty()) {
+    ir::Scanner in{{limit.data(), limit.size()}};
+    const auto bytes = ir::ReadSize(in);
+    if (!bytes || !in.AtEnd()) {
+      return Fail(UsageError(
+          fmt::format("--tier {}: `{}` is no size; write eager=64KiB",
+                      options.tier, limit.str())));
+    }
+    if (message <= *bytes) assumptions.tier = Tier::kEager;
+    return assumptions;
+  }
+  for (const Tier tier : {Tier::kStrict, Tier::kLanes}) {
+    if (options.tier != TierName(tier)) continue;
+    assumptions.tier = tier;
+    return assumptions;
+  }
+  static constexpr std::string_view kNames[] = {"strict", "lanes", "eager"};
+  return Fail(UsageError(
+      fmt::format("--tier: there is no `{}`{} (strict, lanes, eager=BYTES)",
+                  options.tier, Suggestion(name.str(), kNames))));
+}
+
+std::string Describe(const Options& options) {
+  return "tier " + options.tier +
+         (options.first_connection ? ", hosts wait to be connected" : "");
 }
 
 Result<sema::CheckedSchedule> LoadSchedule(Session& session) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/module_graph.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/driver/options.h"
 #include "compiler/expand/expand.h"
@@ -49,6 +50,14 @@ struct Models {
 // costs file kInput; faults of a block are in the session's diagnostics.
 Result<Models> LoadModels(Session& session,
                           const sema::CheckedSchedule* checked);
+
+// Those of --tier and --first-connection. A message of `message` bytes (0: its
+// size is not known, it is taken to fit) is buffered under eager=BYTES where
+// it is no larger than that. kUsage for a tier that there is not.
+Result<analysis::Assumptions> AssumptionsOf(const Options& options,
+                                            ir::Bytes message);
+// "tier eager=64KiB, connecting"
+std::string Describe(const Options& options);
 
 // A schedule at one point that passed every check, with what was simulated.
 struct CheckedPoint {

@@ -1,6 +1,4 @@
 // Numbers with units, read exactly from a text.
-//
-// Private to ir/.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -203,20 +204,44 @@ bool BlamesTheRightPart(const Module& module, const std::set<Code>& codes) {
   return true;
 }
 
-bool Agree(const Module& module, Tally& tally) {
+// What is assumed of the transport, for the check and for the machine.
+struct Setting {
+  const char* name;
+  analysis::Assumptions check;
+  testing::Rules machine;
+};
+
+constexpr bool kConnect = true;
+const Setting kSettings[] = {
+    {"strict", {analysis::Tier::kStrict}, {}},
+    {"lanes", {analysis::Tier::kLanes}, {.queue_per_lane = true}},
+    {"eager", {analysis::Tier::kEager}, {.eager = true}},
+    {"strict, connecting",
+     {analysis::Tier::kStrict, kConnect},
+     {.first_connection = true}},
+    {"lanes, connecting",
+     {analysis::Tier::kLanes, kConnect},
+     {.queue_per_lane = true, .first_connection = true}},
+};
+
+bool Agree(const Module& module, Tally& tally,
+           const Setting& setting = kSettings[0]) {
   if (!bytecode::Verify(module).ok()) {
     ++tally.refused;
     return true;
   }
-  const testing::Outcome truth = testing::Emulate(module);
+  const testing::Outcome truth = testing::Emulate(module, setting.machine);
   diag::Emitter diag;
-  const bool ok = check::CheckModule(module, diag);
+  const bool ok = check::CheckModule(module, diag, setting.check);
+  std::set<Code> hangs = kHangs;
+  // A send that is buffered hangs nobody.
+  if (setting.machine.eager) hangs.erase(Code::kUnmatchedSend);
   const std::set<Code> codes = Codes(diag);
   std::set<Code> others;
-  std::ranges::set_difference(codes, kHangs,
+  std::ranges::set_difference(codes, hangs,
                               std::inserter(others, others.end()));
   bool agree = ok == truth.ok() && codes.empty() == ok;
-  agree &= Intersects(codes, kHangs) == !truth.finished();
+  agree &= Intersects(codes, hangs) == !truth.finished();
   // A machine that is stuck has not seen all that is wrong; and which message
   // is the wrong one is not asked on lanes where one has no partner.
   const bool orphans = codes.contains(Code::kUnmatchedSend) ||
@@ -226,7 +251,8 @@ bool Agree(const Module& module, Tally& tally) {
   agree &= BlamesTheRightPart(module, codes);
   ++(truth.ok() ? tally.good : truth.finished() ? tally.wrong : tally.stuck);
   if (!agree) {
-    ADD_FAILURE() << bytecode::Print(module) << truth.Text() << Texts(diag);
+    ADD_FAILURE() << setting.name << "\n"
+                  << bytecode::Print(module) << truth.Text() << Texts(diag);
   }
   return agree;
 }
@@ -378,7 +404,10 @@ TEST(CheckVsEmulator, AllProgramsOfThreeRanks) {
   EXPECT_GT(tally.stuck, 5u);
 }
 
-TEST(CheckVsEmulator, RandomModules) {
+class RandomModules : public ::testing::TestWithParam<Setting> {};
+
+TEST_P(RandomModules, Agree) {
+  const Setting& setting = GetParam();
   Tally tally;
   Random random(2);
   const source::SourceManager sources;
@@ -392,20 +421,71 @@ TEST(CheckVsEmulator, RandomModules) {
     }
     ASSERT_TRUE(bytecode::Verify(module).ok())
         << bytecode::Verify(module).message() << bytecode::Print(module);
-    ASSERT_TRUE(Agree(module, tally)) << "round " << round;
+    ASSERT_TRUE(Agree(module, tally, setting)) << "round " << round;
     for (int n = 0; n < 12; ++n) {
       Module changed = module;
       for (uint32_t k = random() % 3 + 1; k > 0; --k) {
         testing::Mutate(changed, random);
       }
-      ASSERT_TRUE(Agree(changed, tally)) << "round " << round << " " << n;
+      ASSERT_TRUE(Agree(changed, tally, setting))
+          << "round " << round << " " << n;
     }
   }
-  tally.Show("random modules");
+  tally.Show(setting.name);
   std::printf("  and %zu that the verifier refused\n", tally.refused);
   EXPECT_GT(tally.good, tally.all() / 50);
-  EXPECT_GT(tally.stuck, tally.all() / 20);
+  EXPECT_GT(tally.stuck, tally.all() / 40);
   EXPECT_GT(tally.wrong, tally.all() / 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, RandomModules, ::testing::ValuesIn(kSettings),
+                         [](const auto& info) {
+                           std::string name;
+                           for (const char* c = info.param.name; *c != 0; ++c) {
+                             if (std::isalpha(static_cast<unsigned char>(*c)))
+                               name += *c;
+                           }
+                           return name;
+                         });
+
+// What passes the strict tier passes every weaker one; what is emitted passes
+// also where hosts wait to be connected.
+TEST(CheckVsEmulator, StrictImpliesTheOthers) {
+  Random random(3);
+  size_t strict = 0, weaker_only = 0;
+  for (size_t round = 0; round < 3000 * Scale(); ++round) {
+    const Schedule s = testing::RandomSchedule(random);
+    const Module module = testing::RandomModule(s, random() % 4, random);
+    const auto passes = [&](const analysis::Assumptions& assumptions) {
+      diag::Emitter diag;
+      return check::CheckModule(module, diag, assumptions);
+    };
+    const bool gate = passes({});
+    strict += gate;
+    for (const analysis::Tier tier :
+         {analysis::Tier::kLanes, analysis::Tier::kEager}) {
+      const bool passed = passes({tier});
+      ASSERT_TRUE(passed || !gate) << TierName(tier) << bytecode::Print(module);
+      weaker_only += passed && !gate;
+    }
+  }
+  EXPECT_GT(strict, 100u);
+  EXPECT_GT(weaker_only, 100u);
+}
+
+TEST(CheckVsEmulator, WhatIsLoweredPassesWhileConnecting) {
+  Random random(4);
+  const source::SourceManager sources;
+  for (size_t round = 0; round < 3000 * Scale(); ++round) {
+    const Schedule s = testing::RandomSchedule(random);
+    auto lowered = lower::Lower(s, ir::CostModel{}, sources, {});
+    ASSERT_TRUE(lowered) << lowered.error().message();
+    Tally tally;
+    for (const Setting& setting : kSettings) {
+      ASSERT_TRUE(Agree(*lowered, tally, setting));
+    }
+    ASSERT_EQ(tally.good, std::size(kSettings)) << bytecode::Print(*lowered);
+  }
 }
 
 }  // namespace

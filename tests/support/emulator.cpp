@@ -43,6 +43,7 @@ struct Entry {  // of a communication queue
   std::vector<End> ends;
   std::optional<uint32_t> reduce;  // group, for a REDUCE
   bool done = false;
+  bool sent = false;  // eager: its sends are out
 };
 using EntryPtr = std::shared_ptr<Entry>;
 
@@ -55,16 +56,19 @@ struct ChunkState {
 struct RankState {
   uint32_t pc = 0;
   std::map<uint32_t, Tensor> slots;
-  std::map<uint32_t, EntryPtr> requests;  // by slot
-  std::deque<EntryPtr> queue;
-  EntryPtr group;   // being issued
-  EntryPtr reduce;  // being waited for
+  std::map<uint32_t, EntryPtr> requests;           // by slot
+  std::map<int64_t, std::deque<EntryPtr>> queues;  // by Queue()
+  EntryPtr group;                                  // being issued
+  EntryPtr reduce;                                 // being waited for
   std::vector<ChunkState> chunks;
 };
 
 class Machine {
+  using Channel = std::tuple<uint32_t, uint32_t, uint32_t>;  // src, dst, lane
+
  public:
-  explicit Machine(const Module& module) : module_(module) {
+  Machine(const Module& module, const Rules& rules)
+      : module_(module), rules_(rules) {
     for (const auto& program : module.programs) {
       ranks_.emplace_back().chunks.resize(program.chunks.size());
     }
@@ -128,6 +132,7 @@ class Machine {
       }
       case Opcode::kSend: {
         const auto i = op::Send::Of(instr);
+        if (!Connected(r, {{r, i.peer.value, i.lane.value}})) return false;
         Issue(r, {true,
                   rank.pc,
                   i.peer.value,
@@ -139,6 +144,7 @@ class Machine {
       }
       case Opcode::kRecv: {
         const auto i = op::Recv::Of(instr);
+        if (!Connected(r, {{i.peer.value, r, i.lane.value}})) return false;
         Issue(r, {false,
                   rank.pc,
                   i.peer.value,
@@ -160,10 +166,16 @@ class Machine {
       case Opcode::kGroupBegin:
         rank.group = std::make_shared<Entry>(Entry{r, {}, {}});
         break;
-      case Opcode::kGroupEnd:
-        if (!rank.group->ends.empty()) rank.queue.push_back(rank.group);
-        rank.group = nullptr;
+      case Opcode::kGroupEnd: {
+        EntryPtr group = rank.group;
+        rank.group = nullptr;  // Connected() asks only outside of groups
+        if (!Connected(r, ChannelsOf(*group))) {
+          rank.group = group;
+          return false;
+        }
+        if (!group->ends.empty()) Enqueue(r, group);
         break;
+      }
       case Opcode::kScale:
         Scale(r, op::Scale::Of(instr).chunk.value);
         break;
@@ -176,6 +188,64 @@ class Machine {
     }
     ++rank.pc;
     return true;
+  }
+
+  // Whether the host may go on: all these channels are connected. It offers
+  // its side of those that are not.
+  bool Connected(uint32_t r, const std::vector<Channel>& channels) {
+    if (!rules_.first_connection || ranks_[r].group != nullptr) return true;
+    bool all = true;
+    for (const Channel& channel : channels) {
+      std::set<uint32_t>& offered = offers_[channel];
+      offered.insert(r);
+      all &= offered.size() == 2;
+    }
+    return all;
+  }
+
+  static std::vector<Channel> ChannelsOf(const Entry& entry) {
+    std::vector<Channel> channels;
+    for (const End& end : entry.ends) {
+      channels.push_back(end.send ? Channel{entry.rank, end.peer, end.lane}
+                                  : Channel{end.peer, entry.rank, end.lane});
+    }
+    return channels;
+  }
+
+  // Which queues of its rank the entry stands in.
+  std::set<int64_t> QueuesOf(const Entry& entry) const {
+    if (!rules_.queue_per_lane) return {0};
+    if (entry.reduce) return {-1 - static_cast<int64_t>(*entry.reduce)};
+    std::set<int64_t> lanes;
+    for (const End& end : entry.ends) lanes.insert(end.lane);
+    return lanes;
+  }
+
+  void Enqueue(uint32_t r, const EntryPtr& entry) {
+    for (int64_t q : QueuesOf(*entry)) ranks_[r].queues[q].push_back(entry);
+  }
+
+  void Dequeue(const Entry& entry) {
+    for (int64_t q : QueuesOf(entry)) ranks_[entry.rank].queues[q].pop_front();
+  }
+
+  // At the head of all its queues.
+  bool AtHead(const EntryPtr& entry) const {
+    for (int64_t q : QueuesOf(*entry)) {
+      if (ranks_[entry->rank].queues.at(q).front() != entry) return false;
+    }
+    return true;
+  }
+
+  std::vector<EntryPtr> HeadsOf(uint32_t r) const {
+    std::vector<EntryPtr> heads;
+    for (const auto& [q, queue] : ranks_[r].queues) {
+      if (queue.empty() || !AtHead(queue.front())) continue;
+      if (std::find(heads.begin(), heads.end(), queue.front()) == heads.end()) {
+        heads.push_back(queue.front());
+      }
+    }
+    return heads;
   }
 
   void Read(uint32_t r, uint32_t slot, const Tensor& wanted) {
@@ -248,7 +318,7 @@ class Machine {
     RankState& rank = ranks_[r];
     if (rank.reduce == nullptr) {
       rank.reduce = std::make_shared<Entry>(Entry{r, {}, group});
-      rank.queue.push_back(rank.reduce);
+      Enqueue(r, rank.reduce);
     }
     if (!rank.reduce->done) return false;
     rank.reduce = nullptr;
@@ -277,7 +347,9 @@ class Machine {
     EntryPtr entry = rank.group;
     if (entry == nullptr) {
       entry = std::make_shared<Entry>(Entry{r, {}, {}});
-      rank.queue.push_back(entry);
+      entry->ends.push_back(end);
+      rank.requests[end.slot] = entry;
+      return Enqueue(r, entry);
     }
     rank.requests[end.slot] = entry;
     entry->ends.push_back(end);
@@ -294,71 +366,127 @@ class Machine {
     return nullptr;
   }
 
-  bool CanStart(const Entry& entry, const std::set<Entry*>& heads) const {
-    const auto head_of = [&](uint32_t r) -> Entry* {
-      if (ranks_[r].queue.empty()) return nullptr;
-      Entry* head = ranks_[r].queue.front().get();
-      return heads.contains(head) ? head : nullptr;
-    };
-    if (entry.reduce) {
-      for (const Rank member : module_.groups[*entry.reduce].ranks) {
-        const Entry* head = head_of(member.value);
-        if (head == nullptr || head->reduce != entry.reduce) return false;
+  // The entry among `heads` that holds the other end, or null.
+  Entry* PartnerOf(const Entry& entry, const End& end,
+                   const std::set<Entry*>& heads) const {
+    for (Entry* head : heads) {
+      if (head->rank == end.peer && PartnerIn(*head, entry.rank, end)) {
+        return head;
       }
-      return true;
     }
-    for (const End& end : entry.ends) {
-      const Entry* head = head_of(end.peer);
-      if (head == nullptr || !PartnerIn(*head, entry.rank, end)) return false;
+    return nullptr;
+  }
+
+  bool CanStart(const Entry& entry, const std::set<Entry*>& heads) const {
+    if (entry.reduce) return CanReduce(*entry.reduce, heads);
+    if (rules_.eager) {
+      return std::all_of(entry.ends.begin(), entry.ends.end(),
+                         [&](const End& end) {
+                           return end.send || Mail(entry.rank, end) != nullptr;
+                         });
     }
-    return true;
+    return std::all_of(entry.ends.begin(), entry.ends.end(),
+                       [&](const End& end) {
+                         return PartnerOf(entry, end, heads) != nullptr;
+                       });
+  }
+
+  bool CanReduce(uint32_t group, const std::set<Entry*>& heads) const {
+    const auto& members = module_.groups[group].ranks;
+    return std::all_of(members.begin(), members.end(), [&](Rank member) {
+      return std::any_of(heads.begin(), heads.end(), [&](const Entry* head) {
+        return head->rank == member.value && head->reduce == group;
+      });
+    });
   }
 
   // Everything that can start, starts and completes. False: nothing can.
   bool StepDevices() {
     std::set<Entry*> heads;
-    std::vector<EntryPtr> starting;
-    for (RankState& rank : ranks_) {
-      if (!rank.queue.empty()) heads.insert(rank.queue.front().get());
+    std::vector<EntryPtr> all;
+    for (uint32_t r = 0; r < ranks_.size(); ++r) {
+      for (const EntryPtr& head : HeadsOf(r)) all.push_back(head);
     }
+    bool moved = rules_.eager && PostSends(all);
+    for (const EntryPtr& head : all) heads.insert(head.get());
     // The largest set of heads of which each can start with the others.
     for (bool shrunk = true; shrunk;) {
       shrunk = std::erase_if(heads, [&](Entry* entry) {
                  return !CanStart(*entry, heads);
                }) > 0;
     }
-    for (RankState& rank : ranks_) {
-      if (rank.queue.empty() || !heads.contains(rank.queue.front().get())) {
-        continue;
-      }
-      starting.push_back(rank.queue.front());
+    for (const EntryPtr& entry : all) {
+      if (heads.contains(entry.get())) Complete(*entry, heads);
     }
-    for (const EntryPtr& entry : starting) Complete(*entry);
-    for (const EntryPtr& entry : starting) {
-      ranks_[entry->rank].queue.pop_front();
+    for (const EntryPtr& entry : all) {
+      if (heads.contains(entry.get())) Dequeue(*entry);
     }
-    return !starting.empty();
+    return moved || !heads.empty();
   }
 
-  void Complete(Entry& entry) {
+  void Complete(Entry& entry, const std::set<Entry*>& heads) {
     entry.done = true;
     for (const End& end : entry.ends) {
-      if (end.send) Deliver(entry.rank, end);
+      if (rules_.eager) {
+        if (!end.send) Take(entry.rank, end);
+      } else if (end.send) {
+        const Entry& partner = *PartnerOf(entry, end, heads);
+        Deliver(Leaves(entry.rank, end), end, end.peer,
+                *PartnerIn(partner, entry.rank, end));
+      }
     }
   }
 
-  void Deliver(uint32_t from, const End& send) {
-    RankState& to = ranks_[send.peer];
-    const End* receive = PartnerIn(*to.queue.front(), from, send);
+  // ---- Eager: messages on their way ----
+
+  struct Letter {
+    Tensor carried;
+    End send;
+  };
+  using Address = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+
+  bool PostSends(const std::vector<EntryPtr>& heads) {
+    bool posted = false;
+    for (const EntryPtr& entry : heads) {
+      if (entry->sent || entry->reduce) continue;
+      entry->sent = true;
+      for (const End& end : entry->ends) {
+        if (!end.send) continue;
+        posted = true;
+        mail_.emplace(Address{entry->rank, end.peer, end.lane, end.number},
+                      Letter{Leaves(entry->rank, end), end});
+      }
+    }
+    return posted;
+  }
+
+  const Letter* Mail(uint32_t r, const End& receive) const {
+    const auto found =
+        mail_.find({receive.peer, r, receive.lane, receive.number});
+    return found == mail_.end() ? nullptr : &found->second;
+  }
+
+  void Take(uint32_t r, const End& receive) {
+    const Letter letter = *Mail(r, receive);
+    mail_.erase({receive.peer, r, receive.lane, receive.number});
+    Deliver(letter.carried, letter.send, r, receive);
+  }
+
+  // What the SEND reads from its slot.
+  Tensor Leaves(uint32_t from, const End& send) {
     const Tensor& carried = ranks_[from].slots.at(send.slot);
     if (carried != send.named) {
       Wrong(from, send.pc, "sends " + carried.Text());
     }
-    if (send.named != receive->named) {
-      Wrong(send.peer, receive->pc,
-            "is given what was sent as " + send.named.Text());
+    return carried;
+  }
+
+  void Deliver(const Tensor& carried, const End& send, uint32_t to,
+               const End& receive) {
+    if (send.named != receive.named) {
+      Wrong(to, receive.pc, "is given what was sent as " + send.named.Text());
     }
-    to.slots[receive->slot] = carried;
+    ranks_[to].slots[receive.slot] = carried;
   }
 
   // ---- What came of it ----
@@ -368,15 +496,20 @@ class Machine {
       const RankState& rank = ranks_[r];
       if (rank.pc >= Program(r).code.size()) continue;
       std::string text = Place(r, rank.pc) + ": never completes";
-      if (!rank.queue.empty() && !rank.queue.front()->ends.empty()) {
-        text += ", its queue stops at " +
-                Place(r, rank.queue.front()->ends.front().pc);
+      for (const auto& [q, queue] : rank.queues) {
+        if (queue.empty() || queue.front()->ends.empty()) continue;
+        text +=
+            ", a queue stops at " + Place(r, queue.front()->ends.front().pc);
       }
       outcome_.stuck.push_back({Rank(r), Pc(rank.pc), text});
     }
   }
 
   void JudgeEnd() {
+    for (const auto& [address, letter] : mail_) {
+      outcome_.wrong.push_back("sent and never received: " +
+                               letter.carried.Text());
+    }
     std::map<std::pair<uint32_t, uint32_t>, int> held;  // (stage, replica)
     for (uint32_t r = 0; r < ranks_.size(); ++r) {
       for (uint32_t c = 0; c < ranks_[r].chunks.size(); ++c) {
@@ -428,8 +561,10 @@ class Machine {
     }
   }
 
-  using Channel = std::tuple<uint32_t, uint32_t, uint32_t>;
   const Module& module_;
+  const Rules rules_;
+  std::map<Channel, std::set<uint32_t>> offers_;  // hosts that wait to connect
+  std::map<Address, Letter> mail_;
   std::vector<RankState> ranks_;
   std::map<Channel, uint32_t> sends_, receives_;
   std::map<std::pair<uint32_t, uint32_t>, int> forwards_, gradients_;
@@ -445,8 +580,8 @@ std::string Outcome::Text() const {
   return text;
 }
 
-Outcome Emulate(const bytecode::Module& module) {
-  return Machine(module).Run();
+Outcome Emulate(const bytecode::Module& module, const Rules& rules) {
+  return Machine(module, rules).Run();
 }
 
 }  // namespace pp::testing

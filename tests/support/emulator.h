@@ -1,10 +1,10 @@
-// A machine that follows the rules of the strict tier to the letter, one small
+// A machine that follows the rules of a tier to the letter, one small
 // step after another, and says what came of it. It is the judge over the
 // checks and over lowering, so it shares no code with compiler/analysis or
 // compiler/check, does everything the slow and obvious way, and is not for
 // large programs.
 //
-// The rules:
+// The rules (Rules says which of them are weaker):
 //  - A host thread per rank issues its instructions in order. Compute blocks
 //    it; WAIT blocks it until the request on the slot has completed; SEND and
 //    RECV do not block it.
@@ -44,7 +44,21 @@ struct Outcome {
   std::string Text() const;  // one line for each
 };
 
+struct Rules {
+  // SEND and RECV queue up by lane, a group in all its lanes, a REDUCE in a
+  // queue of its group's. Else everything is in one queue.
+  bool queue_per_lane = false;
+  // A SEND starts and completes at the head of its queue without its RECV; a
+  // group's sends go out when it is at the head, and it completes when all it
+  // receives has come. Needs one queue.
+  bool eager = false;
+  // A SEND or RECV that is the first on its (source, destination, lane) blocks
+  // its host until the other end's host has come to its first one; in a group,
+  // at its end and for all of them at once.
+  bool first_connection = false;
+};
+
 // `module` passed bytecode::Verify.
-Outcome Emulate(const bytecode::Module& module);
+Outcome Emulate(const bytecode::Module& module, const Rules& rules = {});
 
 }  // namespace pp::testing
