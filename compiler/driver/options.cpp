@@ -140,8 +140,10 @@ void ConfigureShow(CLI::App& app, Raw& raw) {
   AddOutput(app, raw,
             "OUT.svg, OUT.html, or OUT.json: Chrome trace (default: the "
             "terminal)");
-  app.add_option("--measured", raw.options.measured,
-                 "TRACE.json of `pprun --trace`, laid over the simulation");
+  app.add_option(
+      "--measured", raw.options.measured,
+      "TRACE.json of `pprun --trace`, laid over the simulation; without "
+      "-o: a table of both, operation by operation");
   app.add_option("--step", raw.options.step,
                  "which step of it (default: the one of median makespan, the "
                  "first left out)");

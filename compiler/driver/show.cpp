@@ -9,6 +9,7 @@
 #include "compiler/driver/report.h"
 #include "compiler/driver/timeline.h"
 #include "compiler/view/chrome.h"
+#include "compiler/view/op_table.h"
 #include "compiler/view/page.h"
 #include "compiler/view/svg.h"
 #include "compiler/view/trace_file.h"
@@ -42,13 +43,15 @@ constexpr PictureFormat kPictureFormats[] = {
        return view::ChromeTrace(p);
      }}};
 
-// nullptr: the terminal.
+// nullptr: the terminal, which has the timeline, or, beside a measured run,
+// the times of both.
 Result<const PictureFormat*> FormatOf(const Options& options) {
   const std::string& path = options.output;
   for (const PictureFormat& format : kPictureFormats) {
     if (!EndsWith(path, format.suffix)) continue;
     if (!options.measured.empty() && EndsWith(path, ".json")) {
-      return Fail(UsageError("--measured: laid over in .svg and .html alone"));
+      return Fail(UsageError(
+          "--measured: laid over in .svg and .html; without -o, a table"));
     }
     return &format;
   }
@@ -58,24 +61,26 @@ Result<const PictureFormat*> FormatOf(const Options& options) {
         "-o, to the terminal",
         path)));
   }
-  if (!options.measured.empty()) {
-    return Fail(UsageError("--measured needs -o OUT.svg or OUT.html"));
-  }
   return nullptr;
 }
 
-Status WritePicture(Session& session, const PictureFormat& format,
-                    const view::PictureInput& input) {
-  const Options& options = session.options;
+Result<view::Picture> Draw(const Options& options,
+                           const view::PictureInput& input) {
   view::Picture picture = view::MakePicture(input, Title(input.schedule));
   if (!options.measured.empty()) {
     PP_ASSIGN_OR_RETURN(std::string trace, ReadTextFile(options.measured));
     PP_RETURN_IF_ERROR(
         view::AddMeasured(trace, options.measured, options.step, &picture));
   }
+  return picture;
+}
+
+Status WritePicture(Session& session, const PictureFormat& format,
+                    const view::Picture& picture) {
+  const std::string& path = session.options.output;
   PP_ASSIGN_OR_RETURN(std::string text, format.draw(picture));
-  PP_RETURN_IF_ERROR(WriteTextFile(options.output, text));
-  session.err << fmt::format("wrote {}\n", options.output);
+  PP_RETURN_IF_ERROR(WriteTextFile(path, text));
+  session.err << fmt::format("wrote {}\n", path);
   return OkStatus();
 }
 
@@ -89,12 +94,15 @@ Status RunShow(Session& session) {
   const ir::CostModel& costs = computation.models.costs;
   analysis::Timeline timeline;
   ir::Metrics metrics = analysis::Simulate(schedule, costs, &timeline);
-  if (format != nullptr) {
+  if (format != nullptr || !options.measured.empty()) {
     const auto& memory = computation.models.memory;
-    return WritePicture(
-        session, *format,
-        {schedule, timeline, costs, metrics, memory ? &*memory : nullptr,
-         computation.memory, session.sources});
+    PP_ASSIGN_OR_RETURN(view::Picture picture,
+                        Draw(options, {schedule, timeline, costs, metrics,
+                                       memory ? &*memory : nullptr,
+                                       computation.memory, session.sources}));
+    if (format != nullptr) return WritePicture(session, *format, picture);
+    session.out << view::OpTable(picture);
+    return OkStatus();
   }
   session.out << fmt::format("{}  (costs {})\n", Title(schedule),
                              ir::Print(costs))
