@@ -7,7 +7,8 @@
 
 namespace pp::view {
 
-// One process a rank, names `F s0 m3`. One unit of cost is one millisecond of
+// One process a rank, names `F s0 m3`; transfers on a lane of their
+// direction, at both ends. One unit of cost is one millisecond of
 // the trace.
 std::string ChromeTrace(const Picture& picture);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/in_order.h"
+
 namespace pp::view {
 namespace {
 
@@ -75,6 +77,25 @@ std::vector<Box> BoxesOf(const PictureInput& input, uint32_t rank) {
   return boxes;
 }
 
+// A result leaves when it is computed.
+std::vector<Transfer> TransfersOf(const PictureInput& input,
+                                  const std::vector<Row>& rows) {
+  std::vector<Transfer> transfers;
+  for (uint32_t r = 0; r < rows.size(); ++r) {
+    for (const Box& box : rows[r].simulated) {
+      const auto reader =
+          analysis::ReaderOf(input.schedule, box.stage, box.kind);
+      if (!reader) continue;
+      const Rank to = input.schedule.placement.home[*reader].rank;
+      if (to == Rank(r)) continue;
+      transfers.push_back({r, to.value, box.kind != OpKind::kF, box.stage,
+                           box.mb, box.end,
+                           box.end + input.costs.Transfer(Rank(r), to)});
+    }
+  }
+  return transfers;
+}
+
 Place PlaceOf(const source::SourceManager& sources, const ir::Site& site) {
   Place place;
   place.phase = site.phase;
@@ -109,6 +130,7 @@ Picture MakePicture(const PictureInput& input, std::string title) {
       picture.end = std::max(picture.end, box.end);
     }
   }
+  picture.transfers = TransfersOf(input, picture.rows);
   return picture;
 }
 

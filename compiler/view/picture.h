@@ -26,6 +26,14 @@ struct Box {  // one operation
   uint32_t iteration = 0;  // of the innermost loop there
 };
 
+struct Transfer {  // simulated, from rank to rank
+  uint32_t from = 0, to = 0;
+  bool gradient = false;  // else an activation
+  uint32_t stage = 0;     // that computed it
+  uint32_t mb = 0;
+  ir::Ticks begin = 0, end = 0;
+};
+
 struct MemoryStep {  // from `at` on
   ir::Ticks at = 0;
   double held = 0;
@@ -50,6 +58,7 @@ struct Picture {
   std::string unit;         // of time: "ms", or "" where costs have none
   std::string memory_unit;  // "B", or "activations" of one stage
   std::vector<Row> rows;
+  std::vector<Transfer> transfers;
   std::vector<Place> places;
   ir::Metrics metrics;
   ir::Ticks end = 0;             // of the last box, simulated or measured
