@@ -35,10 +35,7 @@ struct PictureFormat {
 };
 constexpr PictureFormat kPictureFormats[] = {
     {".svg", &view::Svg},
-    {".html",
-     [](const view::Picture& p) -> Result<std::string> {
-       return view::Page(p);
-     }},
+    {".html", &view::Page},
     {".json", [](const view::Picture& p) -> Result<std::string> {
        return view::ChromeTrace(p);
      }}};

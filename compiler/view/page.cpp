@@ -1,5 +1,7 @@
 #include "compiler/view/page.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "compiler/view/svg.h"
@@ -82,7 +84,12 @@ std::string ForScript(const std::string& json) {
 
 }  // namespace
 
-std::string Page(const Picture& picture) {
+Result<std::string> Page(const Picture& picture) {
+  if (CountBoxes(picture) > kMaxPageBoxes) {
+    return Fail(UsageError(fmt::format(
+        "{} operations are too many for a page (at most {}); write .json",
+        CountBoxes(picture), kMaxPageBoxes)));
+  }
   const std::string data = ForScript(PictureJson(picture).dump(
       -1, ' ', false, Json::error_handler_t::replace));
   std::string page = kPage;

@@ -5,9 +5,14 @@
 #include <string>
 
 #include "compiler/view/picture.h"
+#include "runtime/base/status.h"
 
 namespace pp::view {
 
-std::string Page(const Picture& picture);
+// More boxes than this take a browser minutes.
+inline constexpr size_t kMaxPageBoxes = 2'000'000;
+
+// kUsage when the picture has more than kMaxPageBoxes.
+Result<std::string> Page(const Picture& picture);
 
 }  // namespace pp::view

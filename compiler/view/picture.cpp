@@ -134,6 +134,14 @@ Picture MakePicture(const PictureInput& input, std::string title) {
   return picture;
 }
 
+size_t CountBoxes(const Picture& picture) {
+  size_t boxes = 0;
+  for (const Row& row : picture.rows) {
+    boxes += row.simulated.size() + row.measured.size();
+  }
+  return boxes;
+}
+
 std::string Label(const Picture& picture, const Box& box) {
   std::string label(ir::kOpNames[static_cast<size_t>(box.kind)]);
   if (picture.chunked) label += static_cast<char>('a' + box.chunk % 26);

@@ -81,6 +81,8 @@ struct PictureInput {
 // Measured rows are empty; trace_file.h fills them.
 Picture MakePicture(const PictureInput& input, std::string title);
 
+size_t CountBoxes(const Picture& picture);
+
 // "F3", with the chunk as a letter where ranks hold several: "Fb3".
 std::string Label(const Picture& picture, const Box& box);
 

@@ -176,12 +176,13 @@ class Writer {
     const Ticks wanted = std::max<Ticks>(1, picture_.end / 10);
     for (int i = 0; step < wanted; ++i)
       step = step / (i % 3 == 1 ? 2 : 1) * (i % 3 == 1 ? 5 : 2);
-    for (Ticks t = 0; t <= picture_.end; t += step) {
+    for (Ticks t = 0;; t += step) {
       Add("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
           "stroke=\"#888\"/><text x=\"{0:.1f}\" y=\"{3:.1f}\" "
           "text-anchor=\"middle\" font-size=\"10\">{4}{5}</text>\n",
           at_.X(t), y, y + 5, y + 17, ir::PrintTicks(t),
           t == 0 ? "" : picture_.unit);
+      if (picture_.end - t < step) return;
     }
   }
 
@@ -200,10 +201,7 @@ std::string ColourOf(ir::OpKind kind, uint32_t chunk) {
 }
 
 Result<std::string> Svg(const Picture& picture) {
-  size_t boxes = 0;
-  for (const Row& row : picture.rows) {
-    boxes += row.simulated.size() + row.measured.size();
-  }
+  const size_t boxes = CountBoxes(picture);
   if (boxes > kMaxSvgBoxes) {
     return Fail(UsageError(fmt::format(
         "{} operations are too many for SVG (at most {}); write .html or .json",

@@ -21,6 +21,7 @@ struct Span {  // an operation of the trace
   std::string name;
   double begin_us = 0, end_us = 0;
 };
+constexpr double kMostTicks = 1e17;  // three years of nanoseconds
 using Steps = std::map<uint64_t, std::vector<Span>>;
 
 Status NotOurs(const std::string& name, const std::string& what) {
@@ -50,8 +51,9 @@ Status ReadEvent(const Json& event, size_t index, const std::string& name,
   const double duration = NumberOf(event, "dur");
   const double step = NumberOf(event.value("args", Json()), "step");
   const Json label = event.value("name", Json());
-  if (!IsCount(rank, 1e6) || !IsCount(step, 1e15) || !std::isfinite(begin) ||
-      !IsCount(duration, 1e15) || !label.is_string()) {
+  if (!IsCount(rank, 1e6) || !IsCount(step, 1e15) ||
+      !(std::abs(begin) <= 1e15) || !IsCount(duration, 1e15) ||
+      !label.is_string()) {
     return NotOurs(
         name,
         fmt::format("event {} lacks `pid`, `ts`, `dur`, `name` or `args.step`",
@@ -162,8 +164,14 @@ Status AddMeasured(std::string_view json, const std::string& name,
           name, chosen, span.rank, span.name));
     }
     Box box = *found->second;
-    box.begin = std::llround((span.begin_us - origin) * scale);
-    box.end = std::llround((span.end_us - origin) * scale);
+    const double begin = (span.begin_us - origin) * scale;
+    const double end = (span.end_us - origin) * scale;
+    if (!(end <= kMostTicks)) {
+      return NotOurs(name,
+                     fmt::format("step {} lasts longer than any", chosen));
+    }
+    box.begin = std::llround(begin);
+    box.end = std::llround(end);
     picture->rows[span.rank].measured.push_back(box);
     picture->end = std::max(picture->end, box.end);
     boxes.erase(found);
