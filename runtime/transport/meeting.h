@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/bytecode/module.h"
 #include "runtime/transport/transport.h"
 
 namespace pp::transport {
@@ -22,6 +23,9 @@ struct Meeting {
   std::string address;      // of this process, as its peers reach it
   std::string place;        // from rank 0's Open
   Deadline deadline;        // for all to have come
+  // The program, where the transport wants to know its edges beforehand; null:
+  // any rank may talk to any other on every lane.
+  const bytecode::Module* module = nullptr;
 };
 
 class ProcessTransport {

@@ -2,21 +2,23 @@
 // races.
 //
 // Work takes exactly as long as it says, queueing takes no time, and the clock
-// of a host thread goes on only where it waits; WaitIdle takes it to the latest
-// of all, as ranks meet between steps. Since all that a stream follows has been
-// queued before, every time is known when the work is queued. Memory is host
-// memory, read and written at that moment.
-// Each access is ordered by vector clocks: two accesses of one memory, one of
-// them a write, that no chain of streams and events orders are an error of the
-// later one, as is an access of freed memory, an event of another device, and a
-// stream that follows an event that was never recorded (CUDA would not wait).
+// of a host thread goes on only where it waits. A stream's work runs as soon as
+// what it follows has; memory is host memory, read and written then. A fault of
+// the work is told by later calls, as by CUDA. Each access is ordered by vector
+// clocks: two accesses of one memory, one of them a write, that no chain of
+// streams and events orders are an error of the later one, as is an access of
+// freed memory, an event of another device, and a stream that follows an event
+// that was never recorded (CUDA would not wait). Nothing of a stream that has
+// been deleted runs any more.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "runtime/device/driver.h"
 
@@ -32,6 +34,9 @@ class FakeDevice final : public device::Driver {
   // Each allocation beyond this many bytes on a device fails.
   void LimitMemory(size_t bytes);
   int64_t CopyNsPerByte = 0;
+  // All host threads have met, as ranks do between steps: none goes on earlier
+  // than the last of them.
+  void Meet();
 
   // ---- What tests ask afterwards ----
 
@@ -68,43 +73,57 @@ class FakeDevice final : public device::Driver {
               size_t bytes) override;
   void* Native(device::Stream stream) const override { return stream; }
 
-  // For work that another fake queues itself (a transport's): the stream is
-  // busy until `end_ns`, having begun when it was free, and touched this.
-  int64_t FreeAt(device::Stream stream);
-  Status Occupy(device::Stream stream, int64_t end_ns, const std::byte* reads,
-                std::byte* writes);
-  // `stream` comes after all that `other` has done so far, as if in one kernel.
-  void Join(device::Stream stream, device::Stream other);
+  using Clock = std::map<uint64_t, uint64_t>;  // stream id -> its operations
+
+  // A piece of work at the head of its stream.
+  struct Turn {
+    int64_t& free_at;  // when the stream is free; work moves it on
+    Clock& clock;
+    uint64_t stream;
+    uint32_t device;
+    FakeDevice& fake;
+    bool& progress;  // set where others may go on though this work cannot
+    void Touch(const std::byte* at, bool writes);
+  };
+  // False: not yet; asked again when anything has changed. It may be asked from
+  // any thread, under the device's lock.
+  using Work = std::function<bool(Turn&)>;
+  Status Enqueue(device::Stream stream, Work work);
+  void Pump();  // something outside has changed
+  void Fail(const Status& fault);
 
  private:
-  using Clock = std::map<uint64_t, uint64_t>;  // stream id -> its operations
+  struct Version;
   struct StreamState;
   struct EventState;
   struct Memory;
-
-  StreamState& Of(device::Stream stream);
-  EventState& Of(device::Event event);
   struct Host {
     int64_t ns = 1'000'000'000;
     Clock clock;
   };
+
+  StreamState& Of(device::Stream stream) const;
+  EventState& Of(device::Event event) const;
   Host& ThisThread();
-  void Start(StreamState& stream);
-  Status Touch(StreamState& stream, const std::byte* at, bool writes,
-               uint32_t device);
+  Status Push(device::Stream stream, Work work);  // under the lock
+  bool RunHead(StreamState& stream, bool* progress);
+  void RunAll();
+  bool HasPassed(device::Event event, Host* host);
+  void TouchLocked(const Turn& turn, const std::byte* at, bool writes);
   Memory* Find(const std::byte* at);
-  Status Labelled(StreamState& stream, const device::Spin& spin);
 
   const uint32_t devices_;
-  mutable std::mutex mutex_;
-  std::set<std::unique_ptr<StreamState>> streams_;
+  mutable std::recursive_mutex mutex_;
+  std::vector<std::unique_ptr<StreamState>> streams_;
   std::set<std::unique_ptr<EventState>> events_;
   std::map<const std::byte*, std::unique_ptr<Memory>> memory_;
   uint64_t next_stream_ = 1;
   std::map<std::thread::id, Host> hosts_;
+  Host met_;
   int64_t stall_after_ = INT64_MAX;
   size_t memory_limit_ = SIZE_MAX;
   uint64_t copies_ = 0;
+  Status fault_;
 };
 
 }  // namespace pp::test

@@ -18,6 +18,7 @@ class VirtualGpu : public testing::Test {
  protected:
   RunResult Run(const bytecode::Module& module, const Pairs& options,
                 RunOptions run = {.steps = 3}) {
+    run.on_step = [this](const StepRecord&) { fake_->Meet(); };
     auto factory = engine::synthetic::CreateFactory();
     engine::EngineConfig config;
     config.device = "cuda";
