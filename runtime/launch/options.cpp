@@ -88,7 +88,8 @@ class Parser {
     app_.add_option("--steps", options_.steps, "training steps (10)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
     app_.add_option("--transport", options_.transport,
-                    "default: inproc; gloo where ranks are processes");
+                    "default: inproc; where ranks are processes gloo, or nccl "
+                    "on GPUs");
     app_.add_option("--nproc", options_.nproc,
                     "start so many processes here, one a rank; under torchrun, "
                     "mpirun or srun this one joins theirs")

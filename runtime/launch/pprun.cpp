@@ -121,10 +121,25 @@ namespace {
 
 // Which transport, and whether this process is one of several.
 Status SettleWorld(Options& options, std::optional<World>& world) {
-  if (world && world->ranks == 1) world.reset();  // a world of one: threads
-  if (options.transport.empty()) options.transport = world ? "gloo" : "inproc";
+  const bool on_gpu = options.engine.device == "cuda";
+  const bool alone = world && world->ranks == 1;
+  // A world of one is a thread, unless a transport between processes is asked
+  // for by name.
+  if (alone && options.transport.empty()) world.reset();
+  if (options.transport.empty()) {
+    options.transport = !world ? "inproc" : on_gpu ? "nccl" : "gloo";
+  }
   PP_ASSIGN_OR_RETURN(const transport::TransportRow* row,
                       transport::RequireTransport(options.transport));
+  if (alone && row->library.empty()) world.reset();
+  if (row->name == "nccl" && !on_gpu) {
+    return UsageError("--transport nccl needs --device cuda");
+  }
+  if (row->name == "gloo" && on_gpu) {
+    return UsageError(
+        "--transport gloo carries no GPU memory: use nccl, or inproc in one "
+        "process");
+  }
   if (world && row->library.empty()) {
     return UsageError(fmt::format(
         "{} started {} processes, but transport {} has all ranks in one",
@@ -196,6 +211,9 @@ int RunThis(Options options, std::optional<World> world) {
   auto driver = OpenDevice(engine.device);
   if (!driver) return Failed(driver.error());
   engine.driver = std::move(*driver);
+  if (world && engine.driver != nullptr) {
+    engine.gpu = world->local_rank % engine.driver->devices();
+  }
   const Status prepared = (*factory)->Prepare(*module, engine);
   if (!prepared.ok()) return Failed(prepared);
 

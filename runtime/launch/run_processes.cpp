@@ -120,9 +120,9 @@ class Member {
   }
 
   transport::Meeting MeetingAt(std::string address, std::string place) const {
-    return {world_.rank,       module_.ranks(),    module_.lanes,
-            world_.local_rank, std::move(address), std::move(place),
-            deadline_};
+    return {
+        world_.rank,        module_.ranks(),  module_.lanes, world_.local_rank,
+        std::move(address), std::move(place), deadline_,     &module_};
   }
 
   Result<std::unique_ptr<transport::Transport>> OpenAndJoin(

@@ -196,4 +196,19 @@ TEST_F(Pprun, DeviceCudaRunsOrSaysWhyItCannot) {
   EXPECT_EQ(run.err.find("pprun: error: --device cuda: "), 0u) << run.err;
 }
 
+TEST_F(Pprun, TransportsAndDevicesThatDoNotGoTogetherAreUsage) {
+  const std::string program = Program("gpipe", 2, 2);
+  const Outcome nccl = Run(program + " --nproc 2 --transport nccl");
+  EXPECT_EQ(nccl.status, 2);
+  EXPECT_NE(nccl.err.find("--transport nccl needs --device cuda"),
+            std::string::npos)
+      << nccl.err;
+  const Outcome gloo =
+      Run(program + " --nproc 2 --transport gloo --device cuda");
+  EXPECT_EQ(gloo.status, 2);
+  EXPECT_NE(gloo.err.find("--transport gloo carries no GPU memory"),
+            std::string::npos)
+      << gloo.err;
+}
+
 }  // namespace
