@@ -5,7 +5,8 @@
 // the n-th Recv. The message key is carried along and compared where the
 // transport can (a mismatch is an error that names both); it never changes
 // what matches. A Send may not complete before its Recv is issued
-// (rendezvous): nothing may depend on buffering.
+// (rendezvous): nothing may depend on buffering. A lane may be a queue: what is
+// issued on it starts after what was issued before, unless they are a group.
 // Ownership: the Buffer given to Send stays valid and unchanged until Wait;
 // the Buffer given to Recv is written until Wait, which may *replace* it by
 // the sender's buffer where both ranks share memory (zero copy).

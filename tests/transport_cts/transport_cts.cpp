@@ -6,6 +6,11 @@
 #include <thread>
 
 #include "runtime/transport/inproc/inproc.h"
+#include "runtime/transport/nccl/nccl.h"
+#include "tests/support/fake_nccl.h"
+#ifdef PP_WITH_CUDA
+#include "runtime/device/cuda/cuda_driver.h"
+#endif
 #ifdef PP_WITH_GLOO
 #include "runtime/transport/gloo/gloo.h"
 #endif
@@ -26,17 +31,43 @@ std::vector<std::unique_ptr<Transport>> CreateGloo(uint32_t ranks) {
 }
 #endif
 
+std::shared_ptr<test::FakeDevice> VirtualGpus() {
+  static const auto gpus = std::make_shared<test::FakeDevice>(8);
+  return gpus;
+}
+Result<std::vector<std::unique_ptr<Transport>>> NcclOn(
+    std::shared_ptr<nccl::Api> api, uint32_t ranks) {
+  nccl::Plan plan = nccl::FullPlan(ranks, 2);
+  return nccl::CreateLocal(std::move(api), plan, ranks);
+}
+std::vector<std::unique_ptr<Transport>> CreateVirtualNccl(uint32_t ranks) {
+  return std::move(
+      *NcclOn(std::make_shared<test::FakeNccl>(VirtualGpus()), ranks));
+}
+#ifdef PP_WITH_CUDA
+std::vector<std::unique_ptr<Transport>> CreateNccl(uint32_t ranks) {
+  auto api = nccl::CreateRealApi();
+  if (api && (*api)->devices() >= ranks) {
+    if (auto ends = NcclOn(*api, ranks)) return std::move(*ends);
+  }
+  return {};
+}
+#endif
+
+enum class Memory { kHost, kVirtualGpu, kGpu };
+
 struct Sut {
   const char* name;
   std::vector<std::unique_ptr<Transport>> (*create)(uint32_t);
   uint32_t max_ranks;
   bool compares_keys;
   bool zero_copy;
+  Memory memory;
 };
 
 constexpr Sut kSuts[] = {
-#define PP_SUT(Name, Create, max_ranks, compares_keys, zero_copy) \
-  {#Name, Create, max_ranks, compares_keys, zero_copy},
+#define PP_SUT(Name, Create, max_ranks, compares_keys, zero_copy, memory) \
+  {#Name, Create, max_ranks, compares_keys, zero_copy, Memory::memory},
 #include "tests/transport_cts/suts.def"
 };
 
@@ -47,6 +78,17 @@ Deadline Soon() { return In(20'000); }  // never reached unless broken
 
 MessageKey Act(uint32_t mb) {
   return {Payload::kAct, StageId(0), MicroBatch(mb)};
+}
+
+// The virtual GPU has as many devices as a test asks for ranks at most.
+Result<std::shared_ptr<device::Driver>> OpenDriver(Memory memory) {
+  if (memory == Memory::kVirtualGpu) return VirtualGpus();
+#ifdef PP_WITH_CUDA
+  PP_ASSIGN_OR_RETURN(auto driver, device::cuda::CreateDriver());
+  return std::shared_ptr<device::Driver>(std::move(driver));
+#else
+  return Fail(MachineError("this build has no CUDA"));
+#endif
 }
 
 Buffer Floats(std::vector<float> values) {
@@ -63,7 +105,69 @@ std::vector<float> ToFloats(const Buffer& buffer) {
 
 class TransportCts : public testing::TestWithParam<Sut> {
  protected:
-  void Open(uint32_t ranks) { ends_ = GetParam().create(ranks); }
+  void SetUp() override {
+    if (GetParam().memory == Memory::kHost) return;
+    auto driver = OpenDriver(GetParam().memory);
+    if (!driver) GTEST_SKIP() << driver.error().message();
+    driver_ = std::move(*driver);
+  }
+  void Open(uint32_t ranks) {
+    ends_ = GetParam().create(ranks);
+    if (ends_.empty()) GTEST_SKIP() << "needs a GPU for each of " << ranks;
+    if (driver_ == nullptr) return;
+    queues_.clear();
+    for (uint32_t r = 0; r < ranks; ++r) {
+      const auto base =
+          device::Timebase::Create(driver_, r % driver_->devices());
+      queues_.push_back(*device::Queue::Create(*base));
+    }
+    OnAllRanks([&](Transport& end) {
+      const Status status = end.Attach(queues_[end.rank().value], Soon());
+      ASSERT_TRUE(status.ok()) << status.message();
+    });
+  }
+  bool OnGpu() const { return driver_ != nullptr; }
+
+  Buffer Make(Transport& end, std::vector<float> values) {
+    if (!OnGpu()) return Floats(std::move(values));
+    const device::Queue& queue = *queues_[end.rank().value];
+    Buffer buffer = *queues_[end.rank().value]->Allocate(values.size() * 4);
+    EXPECT_TRUE(
+        driver_->Write(queue.device(), buffer.data, values.data(), buffer.bytes)
+            .ok());
+    return buffer;
+  }
+
+  // As the VM does at the end of a step: until the device has done it.
+  Status Drain(Transport& end, Deadline deadline) {
+    if (!OnGpu()) return OkStatus();
+    PP_ASSIGN_OR_RETURN(const device::Mark mark,
+                        queues_[end.rank().value]->Record());
+    while (true) {
+      PP_ASSIGN_OR_RETURN(
+          const bool passed,
+          driver_->WaitFor(mark.event(), std::chrono::microseconds(500)));
+      if (passed) return OkStatus();
+      PP_RETURN_IF_ERROR(end.Check());
+      if (steady_clock::now() > deadline) return RankError("not in time");
+    }
+  }
+
+  Status WaitFor(Transport& end, RequestId id, Deadline deadline) {
+    PP_RETURN_IF_ERROR(end.Wait(id, deadline));
+    return Drain(end, deadline);
+  }
+
+  std::vector<float> Values(Transport& end, const Buffer& buffer) {
+    if (!OnGpu()) return ToFloats(buffer);
+    EXPECT_TRUE(Drain(end, Soon()).ok());
+    std::vector<float> values(buffer.bytes / sizeof(float));
+    EXPECT_TRUE(driver_
+                    ->Read(queues_[end.rank().value]->device(), values.data(),
+                           buffer.data, buffer.bytes)
+                    .ok());
+    return values;
+  }
   Transport& End(uint32_t rank) { return *ends_[rank]; }
 
   // Runs `body` on a thread per rank.
@@ -76,14 +180,14 @@ class TransportCts : public testing::TestWithParam<Sut> {
   // A buffer to receive `count` floats into.
   Buffer Target(Transport& end, size_t count) {
     if (end.traits().zero_copy) return {};
-    return Floats(std::vector<float>(count));
+    return Make(end, std::vector<float>(count));
   }
 
   Status SendFloats(Transport& end, Rank peer, const MessageKey& key,
                     std::vector<float> values, LaneId lane = LaneId(0)) {
-    const Buffer buffer = Floats(std::move(values));
+    const Buffer buffer = Make(end, std::move(values));
     PP_ASSIGN_OR_RETURN(const RequestId id, end.Send(peer, lane, key, buffer));
-    return end.Wait(id, Soon());
+    return WaitFor(end, id, Soon());
   }
 
   Result<std::vector<float>> RecvFloats(Transport& end, Rank peer,
@@ -91,10 +195,12 @@ class TransportCts : public testing::TestWithParam<Sut> {
                                         LaneId lane = LaneId(0)) {
     Buffer buffer = Target(end, count);
     PP_ASSIGN_OR_RETURN(const RequestId id, end.Recv(peer, lane, key, &buffer));
-    PP_RETURN_IF_ERROR(end.Wait(id, Soon()));
-    return ToFloats(buffer);
+    PP_RETURN_IF_ERROR(WaitFor(end, id, Soon()));
+    return Values(end, buffer);
   }
 
+  std::shared_ptr<device::Driver> driver_;  // null: on the host
+  std::vector<std::shared_ptr<device::Queue>> queues_;
   std::vector<std::unique_ptr<Transport>> ends_;
 };
 
@@ -140,7 +246,7 @@ TEST_P(TransportCts, LanesDoNotBlockEachOther) {
   Open(2);
   OnAllRanks([&](Transport& end) {
     if (end.rank() == Rank(0)) {
-      const Buffer first = Floats({1}), second = Floats({2});
+      const Buffer first = Make(end, {1}), second = Make(end, {2});
       const auto a = end.Send(Rank(1), LaneId(0), Act(0), first);
       const auto b = end.Send(Rank(1), LaneId(1), Act(1), second);
       ASSERT_TRUE(a && b);
@@ -160,7 +266,7 @@ TEST_P(TransportCts, CrossingSendsComplete) {
   Open(2);
   OnAllRanks([&](Transport& end) {
     const Rank peer(1 - end.rank().value);
-    const Buffer mine = Floats({static_cast<float>(end.rank().value)});
+    const Buffer mine = Make(end, {static_cast<float>(end.rank().value)});
     Buffer theirs = Target(end, 1);
     ASSERT_TRUE(end.GroupBegin().ok());
     const auto send = end.Send(peer, LaneId(0), Act(0), mine);
@@ -169,7 +275,7 @@ TEST_P(TransportCts, CrossingSendsComplete) {
     ASSERT_TRUE(send && recv);
     EXPECT_TRUE(end.Wait(*send, Soon()).ok());
     EXPECT_TRUE(end.Wait(*recv, Soon()).ok());
-    EXPECT_EQ(ToFloats(theirs).front(), static_cast<float>(peer.value));
+    EXPECT_EQ(Values(end, theirs).front(), static_cast<float>(peer.value));
   });
 }
 
@@ -195,12 +301,13 @@ TEST_P(TransportCts, AnotherKeyIsAnErrorThatNamesBoth) {
 }
 
 TEST_P(TransportCts, AnotherSizeIsAnError) {
+  if (OnGpu()) GTEST_SKIP() << "sizes are the compiler's promise there";
   if (GetParam().zero_copy) GTEST_SKIP() << "the sender's buffer is taken";
   for (const size_t sent : {1u, 3u, 100'000u}) {
     Open(2);
     OnAllRanks([&](Transport& end) {
       if (end.rank() == Rank(0)) {
-        const Buffer buffer = Floats(std::vector<float>(sent));
+        const Buffer buffer = Make(end, std::vector<float>(sent));
         const auto id = end.Send(Rank(1), LaneId(0), Act(0), buffer);
         // The receiver may take it or not; nothing else may happen.
         if (id) (void)end.Wait(*id, In(300)).ok();
@@ -214,6 +321,7 @@ TEST_P(TransportCts, AnotherSizeIsAnError) {
 }
 
 TEST_P(TransportCts, AReceiveWithoutASendMeetsItsDeadline) {
+  if (OnGpu()) GTEST_SKIP() << "the VM keeps the deadline";
   Open(2);
   Buffer buffer = Target(End(1), 1);
   const auto id = End(1).Recv(Rank(0), LaneId(0), Act(3), &buffer);
@@ -227,6 +335,7 @@ TEST_P(TransportCts, AReceiveWithoutASendMeetsItsDeadline) {
 }
 
 TEST_P(TransportCts, AfterAnErrorTheFirstErrorIsKept) {
+  if (OnGpu()) GTEST_SKIP() << "the VM keeps the deadline";
   Open(2);
   Buffer buffer = Target(End(1), 1);
   const auto id = End(1).Recv(Rank(0), LaneId(0), Act(3), &buffer);
@@ -246,8 +355,8 @@ TEST_P(TransportCts, AnUnknownRequestIsAnError) {
 
 TEST_P(TransportCts, APeerThatDoesNotExistIsAnError) {
   Open(2);
-  EXPECT_FALSE(End(0).Send(Rank(2), LaneId(0), Act(0), Floats({1})));
-  EXPECT_FALSE(End(1).Send(Rank(1), LaneId(0), Act(0), Floats({1})));
+  EXPECT_FALSE(End(0).Send(Rank(2), LaneId(0), Act(0), Make(End(0), {1})));
+  EXPECT_FALSE(End(1).Send(Rank(1), LaneId(0), Act(0), Make(End(1), {1})));
 }
 
 TEST_P(TransportCts, AbortEndsAllWaitsWithTheFirstCause) {
@@ -284,9 +393,9 @@ TEST_P(TransportCts, SumsInTheOrderListed) {
   ASSERT_NE(expected, (parts[0] + parts[1]) + parts[2]);
   OnAllRanks([&](Transport& end) {
     for (int round = 0; round < 50; ++round) {
-      Buffer mine = Floats({parts[end.rank().value], 1});
+      Buffer mine = Make(end, {parts[end.rank().value], 1});
       ASSERT_TRUE(end.AllReduceSum(order, mine, Soon()).ok());
-      EXPECT_EQ(ToFloats(mine), (std::vector<float>{expected, 3}));
+      EXPECT_EQ(Values(end, mine), (std::vector<float>{expected, 3}));
     }
   });
 }
@@ -298,19 +407,20 @@ TEST_P(TransportCts, SumsOfDisjointSetsAreIndependent) {
     const uint32_t half = end.rank().value / 2;
     const std::vector<Rank> set = {Rank(2 * half), Rank(2 * half + 1)};
     for (int round = 0; round < 50; ++round) {
-      Buffer mine = Floats({static_cast<float>(end.rank().value)});
+      Buffer mine = Make(end, {static_cast<float>(end.rank().value)});
       ASSERT_TRUE(end.AllReduceSum(set, mine, Soon()).ok());
-      EXPECT_EQ(ToFloats(mine).front(), static_cast<float>(4 * half + 1));
+      EXPECT_EQ(Values(end, mine).front(), static_cast<float>(4 * half + 1));
     }
   });
 }
 
 TEST_P(TransportCts, SumsOfOtherSizesOrOrdersAreErrors) {
+  if (OnGpu()) GTEST_SKIP() << "NCCL cannot see them";
   for (const bool sizes : {true, false}) {
     Open(2);
     OnAllRanks([&](Transport& end) {
       const bool zero = end.rank() == Rank(0);
-      Buffer mine = Floats(std::vector<float>(sizes && zero ? 2 : 1));
+      Buffer mine = Make(end, std::vector<float>(sizes && zero ? 2 : 1));
       std::vector<Rank> set = {Rank(0), Rank(1)};
       if (!sizes && zero) std::swap(set[0], set[1]);
       EXPECT_EQ(end.AllReduceSum(set, mine, Soon()).code(),
@@ -340,14 +450,18 @@ TEST_P(TransportCts, ARingOfAllRanksPassesManyMessages) {
     const Rank next((end.rank().value + 1) % ranks);
     const Rank previous((end.rank().value + ranks - 1) % ranks);
     for (uint32_t m = 0; m < 300; ++m) {
-      const Buffer mine = Floats({static_cast<float>(end.rank().value)});
+      const Buffer mine = Make(end, {static_cast<float>(end.rank().value)});
       Buffer theirs = Target(end, 1);
+      // A group: a lane may be a queue, and all would wait in its first.
+      ASSERT_TRUE(end.GroupBegin().ok());
       const auto recv = end.Recv(previous, LaneId(0), Act(m), &theirs);
       const auto send = end.Send(next, LaneId(0), Act(m), mine);
+      ASSERT_TRUE(end.GroupEnd().ok());
       ASSERT_TRUE(recv && send);
       ASSERT_TRUE(end.Wait(*recv, Soon()).ok());
       ASSERT_TRUE(end.Wait(*send, Soon()).ok());
-      EXPECT_EQ(ToFloats(theirs).front(), static_cast<float>(previous.value));
+      EXPECT_EQ(Values(end, theirs).front(),
+                static_cast<float>(previous.value));
     }
   });
 }
