@@ -51,13 +51,6 @@ Status WriteBytecode(Session& session, const bytecode::Module& module,
   return OkStatus();
 }
 
-Result<CheckedPoint> CheckOnePoint(Session& session,
-                                   const sema::CheckedSchedule& checked,
-                                   bool expectations) {
-  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
-  return CheckThePoint(session, checked, models, expectations);
-}
-
 Status EmitTree(Session& session) {
   PP_ASSIGN_OR_RETURN(uint32_t file,
                       session.sources.Load(session.options.file));
@@ -118,9 +111,7 @@ Status CheckOtherTier(Session& session, const bytecode::Module& module,
 Status RunCompile(Session& session) {
   const std::string& emit = session.options.emit;
   if (emit == "ast") return EmitTree(session);
-  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
-  PP_ASSIGN_OR_RETURN(CheckedPoint point,
-                      CheckOnePoint(session, checked, false));
+  PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckInput(session, false));
   if (emit == "ir") {
     session.out << ir::Print(point.schedule);
     return OkStatus();
@@ -133,16 +124,20 @@ Status RunCompile(Session& session) {
 }
 
 Status RunCheck(Session& session) {
-  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
-  if (!session.options.sweep.empty()) return CheckGrid(session, checked);
-  PP_ASSIGN_OR_RETURN(CheckedPoint point,
-                      CheckOnePoint(session, checked, true));
-  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
+  if (!session.options.sweep.empty()) {
+    if (IsTable(session.options.file)) {
+      return UsageError("--for: a table is one point, not a grid");
+    }
+    PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
+    return CheckGrid(session, checked);
+  }
+  PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckInput(session, true));
+  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, nullptr));
   PP_RETURN_IF_ERROR(
       CheckOtherTier(session, point.module, models.costs.message));
   uint64_t operations = ir::CountOperations(point.schedule);
   if (session.options.json) {
-    session.out << nlohmann::ordered_json{{"schedule", checked.name},
+    session.out << nlohmann::ordered_json{{"schedule", point.schedule.name},
                                           {"points", 1},
                                           {"accepted", 1},
                                           {"refused", 0},
@@ -202,6 +197,32 @@ Status RunAssemble(Session& session) {
   PP_ASSIGN_OR_RETURN(bytecode::Module module, LoadModule(session));
   PP_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, bytecode::Write(module));
   return WriteBytecode(session, module, bytes);
+}
+
+Status RunImport(Session& session) {
+  if (!IsTable(session.options.file)) {
+    return UsageError(
+        fmt::format("{}: import takes a table (.csv)", session.options.file));
+  }
+  PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckInput(session, false));
+  return WriteBytecode(session, point.module, point.bytes);
+}
+
+Status RunExport(Session& session) {
+  std::string text;
+  if (session.options.comms) {
+    PP_ASSIGN_OR_RETURN(const bytecode::Module module, LoadModule(session));
+    text = table::Print(module);
+  } else {
+    PP_ASSIGN_OR_RETURN(const Computation computation,
+                        LoadComputation(session));
+    text = table::Print(computation.schedule);
+  }
+  if (!session.options.output.empty()) {
+    return WriteText(session.options.output, text);
+  }
+  session.out << text;
+  return OkStatus();
 }
 
 Status RunVerify(Session& session) {

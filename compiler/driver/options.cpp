@@ -169,6 +169,29 @@ void ConfigureVerify(CLI::App& app, Raw& raw) {
   AddTier(app, raw);
 }
 
+void AddFormat(CLI::App& app, Raw& raw) {
+  app.add_option("--format", raw.options.format,
+                 "pytorch: torch.distributed.pipelining's table")
+      ->check(CLI::IsMember({"pytorch"}));
+}
+
+void ConfigureImport(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "TABLE.csv");
+  AddCosts(app, raw);
+  AddFormat(app, raw);
+  AddOutput(app, raw, "OUT.ppb or OUT.ppasm (default: TABLE's stem + .ppb)");
+}
+
+void ConfigureExport(CLI::App& app, Raw& raw) {
+  AddFile(app, raw, "FILE.sched, FILE.ppb, FILE.ppasm or TABLE.csv");
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+  AddFormat(app, raw);
+  app.add_flag("--comms", raw.options.comms,
+               "with SEND and RECV (PyTorch: format=\"compute_comms\")");
+  AddOutput(app, raw, "OUT.csv (default: standard output)");
+}
+
 void ConfigureExplain(CLI::App& app, Raw& raw) {
   AddFile(app, raw, "a code, such as PP4003");
 }

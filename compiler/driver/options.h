@@ -29,6 +29,8 @@ struct Options {
   std::optional<uint64_t> step;   // show --step
   std::string emit;               // compile --emit=ast|ir|asm
   std::optional<uint32_t> rank;   // dump --rank
+  std::string format;             // import, export --format
+  bool comms = false;             // export --comms
   bool hex = false;
   bool json = false;              // --json
   bool json_diagnostics = false;  // --diagnostics=json

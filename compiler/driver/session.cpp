@@ -12,7 +12,9 @@
 #include "compiler/ir/quantity.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
+#include "compiler/table/table.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 #include "runtime/base/edit_distance.h"
 #include "runtime/base/file_io.h"
 #include "runtime/bytecode/reader.h"
@@ -59,16 +61,14 @@ Result<sema::CheckedSchedule> Pick(
 
 // The result of the emission is what its bytes say when read again: the gate
 // judges what will be run, not what was meant.
-Status Emit(const sema::CheckedSchedule& checked, const ir::CostModel& costs,
+Status Emit(bytecode::Module module, const ir::CostModel& costs,
             const source::SourceManager& sources, CheckedPoint& point) {
-  PP_ASSIGN_OR_RETURN(bytecode::Module module,
-                      lower::Lower(point.schedule, costs, sources, {}));
   emit::FillFacts(module, point.schedule, point.metrics, costs, sources);
   PP_ASSIGN_OR_RETURN(point.bytes, bytecode::Write(module));
   PP_ASSIGN_OR_RETURN(point.module, bytecode::Read(point.bytes));
   return bytecode::Verify(point.module)
       .WithContext(fmt::format("internal error: `{}` was lowered wrongly",
-                               checked.name));
+                               point.schedule.name));
 }
 
 // Whatever is simulated has its costs, and ends before the clock does.
@@ -181,6 +181,41 @@ Result<sema::CheckedSchedule> LoadSchedule(Session& session) {
   return Pick(session, std::move(schedules));
 }
 
+namespace {
+
+// From a schedule that was simulated to a point that passed every check.
+// `own`: bytecode that comes with its communication; else it is derived.
+PointResult FinishPoint(CheckedPoint made, std::optional<bytecode::Module> own,
+                        const Models& models,
+                        const source::SourceManager& sources,
+                        diag::Emitter& diag) {
+  const ir::CostModel& costs = models.costs;
+  PointResult result;
+  if (!own) {
+    auto lowered = lower::Lower(made.schedule, costs, sources, {});
+    if (!lowered) {
+      result.status = lowered.error();
+      return result;
+    }
+    own = std::move(*lowered);
+  }
+  result.status = Emit(std::move(*own), costs, sources, made);
+  if (!result.status.ok()) return result;
+  check::CheckModule(made.module, diag);
+  if (diag.has_errors()) return result;
+  if (models.memory) {
+    made.memory = analysis::PredictMemory(made.schedule, made.module,
+                                          *models.memory, costs.message);
+    check::CheckMemory(made.schedule, made.memory, models.memory->limit, diag);
+  }
+  if (diag.has_errors()) return result;
+  result.outcome = PointOutcome::kAccepted;
+  result.point = std::move(made);
+  return result;
+}
+
+}  // namespace
+
 PointResult CheckPoint(const sema::CheckedSchedule& checked,
                        const expand::Point& point, const Models& models,
                        const expand::Options& limits, bool expectations,
@@ -195,26 +230,72 @@ PointResult CheckPoint(const sema::CheckedSchedule& checked,
   CheckedPoint made;
   made.schedule = std::move(*expansion.schedule);
   if (!check::CheckSchedule(made.schedule, diag)) return result;
-  const ir::CostModel& costs = models.costs;
   result.status = CheckModels(models, made.schedule);
   if (!result.status.ok()) return result;
-  made.metrics = analysis::Simulate(made.schedule, costs);
+  made.metrics = analysis::Simulate(made.schedule, models.costs);
   if (expectations) {
-    made.expectations = expand::CheckExpectations(checked, point, made.schedule,
-                                                  made.metrics, costs, diag);
+    made.expectations = expand::CheckExpectations(
+        checked, point, made.schedule, made.metrics, models.costs, diag);
   }
-  result.status = Emit(checked, costs, sources, made);
-  if (!result.status.ok()) return result;
-  check::CheckModule(made.module, diag);
-  if (models.memory) {
-    made.memory = analysis::PredictMemory(made.schedule, made.module,
-                                          *models.memory, costs.message);
-    check::CheckMemory(made.schedule, made.memory, models.memory->limit, diag);
+  return FinishPoint(std::move(made), std::nullopt, models, sources, diag);
+}
+
+bool IsTable(const std::string& file) { return EndsWith(file, ".csv"); }
+
+// What -P and -M say has to be what the table is.
+Status CheckTableSize(const Session& session, const ir::Schedule& schedule) {
+  for (const auto& [name, value] : session.options.values) {
+    const bool known = name == "P" || name == "M";
+    const uint32_t have = name == "P" ? schedule.ranks : schedule.micro_batches;
+    if (known && value == have) continue;
+    return UsageError(
+        known ? fmt::format("-{} {}: the table {} has {} = {}", name, value,
+                            session.options.file, name, have)
+              : fmt::format("-D {}: a table has no parameters", name));
   }
-  if (diag.has_errors()) return result;
-  result.outcome = PointOutcome::kAccepted;
-  result.point = std::move(made);
-  return result;
+  return OkStatus();
+}
+
+Result<CheckedTable> LoadTable(Session& session) {
+  const std::string& path = session.options.file;
+  PP_ASSIGN_OR_RETURN(uint32_t file, session.sources.Load(path));
+  auto table = table::Parse(session.sources, file, session.diag);
+  if (!table) return Fail(Diagnosed());
+  auto schedule = table::ToSchedule(*table, llvm::sys::path::stem(path).str(),
+                                    file, session.diag);
+  if (!schedule) return Fail(Diagnosed());
+  PP_RETURN_IF_ERROR(CheckTableSize(session, *schedule));
+  if (!check::CheckSchedule(*schedule, session.diag)) return Fail(Diagnosed());
+  return CheckedTable{std::move(*table), std::move(*schedule)};
+}
+
+Result<CheckedPoint> CheckTable(Session& session, const Models& models) {
+  PP_ASSIGN_OR_RETURN(CheckedTable loaded, LoadTable(session));
+  CheckedPoint made;
+  made.schedule = std::move(loaded.schedule);
+  PP_RETURN_IF_ERROR(CheckModels(models, made.schedule));
+  std::optional<bytecode::Module> own;
+  if (loaded.table.has_comm) {
+    own = table::ToModule(loaded.table, made.schedule, session.sources,
+                          session.diag);
+    if (!own) return Fail(Diagnosed());
+  }
+  made.metrics = analysis::Simulate(made.schedule, models.costs);
+  PointResult result = FinishPoint(std::move(made), std::move(own), models,
+                                   session.sources, session.diag);
+  PP_RETURN_IF_ERROR(result.status);
+  if (!result.point) return Fail(Diagnosed());
+  return std::move(*result.point);
+}
+
+Result<CheckedPoint> CheckInput(Session& session, bool expectations) {
+  if (IsTable(session.options.file)) {
+    PP_ASSIGN_OR_RETURN(const Models models, LoadModels(session, nullptr));
+    return CheckTable(session, models);
+  }
+  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
+  PP_ASSIGN_OR_RETURN(const Models models, LoadModels(session, &checked));
+  return CheckThePoint(session, checked, models, expectations);
 }
 
 Result<CheckedPoint> CheckThePoint(Session& session,
@@ -237,10 +318,7 @@ Result<bytecode::Module> LoadModule(Session& session) {
     PP_RETURN_IF_ERROR(bytecode::Verify(module).WithContext(file));
     return module;
   }
-  PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
-  PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));
-  PP_ASSIGN_OR_RETURN(CheckedPoint point,
-                      CheckThePoint(session, checked, models, false));
+  PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckInput(session, false));
   return std::move(point.module);
 }
 
@@ -271,6 +349,12 @@ Result<Computation> LoadComputation(Session& session) {
   const std::string& file = session.options.file;
   if (EndsWith(file, ".ppb") || EndsWith(file, ".ppasm")) {
     return LiftBytecode(session);
+  }
+  if (IsTable(file)) {
+    PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, nullptr));
+    PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckTable(session, models));
+    return Computation{std::move(point.schedule), std::move(models),
+                       std::move(point.memory)};
   }
   PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
   PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, &checked));

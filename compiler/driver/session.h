@@ -17,6 +17,7 @@
 #include "compiler/ir/schedule.h"
 #include "compiler/sema/sema.h"
 #include "compiler/source/source_manager.h"
+#include "compiler/table/table.h"
 #include "runtime/bytecode/module.h"
 
 namespace pp::driver {
@@ -91,6 +92,17 @@ PointResult CheckPoint(const sema::CheckedSchedule& checked,
 Result<CheckedPoint> CheckThePoint(Session& session,
                                    const sema::CheckedSchedule& checked,
                                    const Models& models, bool expectations);
+
+// A PyTorch table (.csv) whose compute order passed the checks.
+struct CheckedTable {
+  table::Table table;
+  ir::Schedule schedule;
+};
+bool IsTable(const std::string& file);
+Result<CheckedTable> LoadTable(Session& session);
+
+// The file of the options, a `.sched` or a table, through every check.
+Result<CheckedPoint> CheckInput(Session& session, bool expectations);
 
 // The input as bytecode: a `.ppb` or `.ppasm` as it is (verified), a `.sched`
 // compiled at the point of the options.
