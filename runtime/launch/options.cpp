@@ -87,6 +87,9 @@ class Parser {
         ->required();
     app_.add_option("--steps", options_.steps, "training steps (10)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+    app_.add_option("--warmup", options_.warmup,
+                    "of the steps, so many first ones are not timed (1)")
+        ->check(CLI::Range(uint64_t{0}, uint64_t{1'000'000'000}));
     app_.add_option("--transport", options_.transport,
                     "default: inproc; where ranks are processes gloo, or nccl "
                     "on GPUs");

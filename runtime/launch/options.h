@@ -17,6 +17,7 @@ struct Options {
   std::optional<Injection> inject;
   uint32_t nproc = 0;  // processes to start; 0: none
   uint64_t steps = 10;
+  uint64_t warmup = 1;  // of them, not timed
   double timeout_s = 60;
   std::string report;   // file, or empty
   std::string trace;    // file, or empty

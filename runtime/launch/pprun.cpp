@@ -40,11 +40,12 @@ Status CheckWritable(const std::string& path) {
 
 std::string ProfileText(const bytecode::Module& module, const Options& options,
                         const RunResult& result) {
-  return trace::ProfileJson(module, trace::MeasureCosts(module, result.traces),
-                            {{"model", options.engine.model},
-                             {"device", options.engine.device},
-                             {"transport", options.transport},
-                             {"machine", Describe(ThisMachine())}});
+  return trace::ProfileJson(
+      module, trace::MeasureCosts(module, result.traces, options.warmup),
+      {{"model", options.engine.model},
+       {"device", options.engine.device},
+       {"transport", options.transport},
+       {"machine", Describe(ThisMachine())}});
 }
 
 Status WriteOutputs(const bytecode::Module& module, const Options& options,
@@ -233,6 +234,7 @@ int RunThis(Options options, std::optional<World> world) {
     result = RunThreads(*module, **factory, std::move(*ends), run);
   }
   progress.End();
+  result.warmup = options.warmup;
   return Conclude(*module, options, result);
 }
 

@@ -18,6 +18,14 @@ std::string SizeText(uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+// What of the run the medians leave out.
+std::string WarmUp(const RunResult& result, const RunSummary& summary) {
+  const uint64_t left_out = result.steps.size() - summary.steps_timed;
+  if (left_out == 0) return "";
+  return left_out == 1 ? ", first one left out"
+                       : fmt::format(", first {} left out", left_out);
+}
+
 std::string Head(const bytecode::Module& module, const RunResult& result,
                  const RunSummary& summary) {
   std::string params;
@@ -25,11 +33,12 @@ std::string Head(const bytecode::Module& module, const RunResult& result,
     params += fmt::format("{}{}={}", params.empty() ? "" : " ", name, value);
   }
   return fmt::format(
-      "{} ({}): {:.6f} s a step, makespan {:.6f} s (median of {} step{}{})\n",
+      "{} ({}): {:.6f} s a step, makespan {:.6f} s (median of {} step{}{}; "
+      "spread {:.1f} %)\n",
       module.facts.schedule.empty() ? "schedule" : module.facts.schedule,
       params, summary.step_time_s, summary.makespan_s, summary.steps_timed,
-      summary.steps_timed == 1 ? "" : "s",
-      result.steps.size() > 1 ? ", first one left out" : "");
+      summary.steps_timed == 1 ? "" : "s", WarmUp(result, summary),
+      100 * summary.makespan_spread);
 }
 
 std::string Ranks(const bytecode::Module& module, const RunSummary& summary) {

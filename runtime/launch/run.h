@@ -41,6 +41,9 @@ struct RunOptions {
 };
 
 struct RunResult {
+  // Of the first steps so many warm up: they are not timed. At least one step
+  // is, whatever this says.
+  uint64_t warmup = 1;
   Status status;                             // of the first failure
   std::vector<StepRecord> steps;             // the complete ones
   std::vector<engine::MemoryReport> memory;  // by rank, after the last of them

@@ -18,7 +18,8 @@ double Median(std::vector<double> values) {
 
 std::span<const StepRecord> Timed(const RunResult& result) {
   const std::span<const StepRecord> all(result.steps);
-  return all.size() > 1 ? all.subspan(1) : all;
+  if (all.empty()) return all;
+  return all.subspan(std::min<size_t>(result.warmup, all.size() - 1));
 }
 
 double MedianOf(std::span<const StepRecord> steps,

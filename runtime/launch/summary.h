@@ -1,9 +1,9 @@
 // What is told at the end of a run: one set of numbers, from which the table
 // and run.json are both made.
 //
-// Times are medians over the steps without the first, which warms up caches,
-// allocators and threads (one step alone: that one). Peaks are the largest of
-// all steps.
+// Times are medians over the steps without the first (or --warmup), which warms
+// up caches, allocators and threads (one step alone: that one). Peaks are the
+// largest of all steps.
 #pragma once
 
 #include <cstdint>

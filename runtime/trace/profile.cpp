@@ -111,7 +111,8 @@ void AddStep(const bytecode::Module& module, std::span<const RankTrace> traces,
   samples.makespans.push_back(Summarize(SpansOf(traces, step)).makespan_ns);
 }
 
-std::vector<uint32_t> StepsOf(std::span<const RankTrace> traces) {
+std::vector<uint32_t> StepsOf(std::span<const RankTrace> traces,
+                              uint64_t warmup) {
   std::vector<uint32_t> steps;
   for (const RankTrace& trace : traces) {
     for (const Event& event : trace) {
@@ -120,7 +121,11 @@ std::vector<uint32_t> StepsOf(std::span<const RankTrace> traces) {
   }
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  if (steps.size() > 1) steps.erase(steps.begin());
+  if (!steps.empty()) {
+    const auto left_out = std::min<size_t>(warmup, steps.size() - 1);
+    steps.erase(steps.begin(),
+                steps.begin() + static_cast<ptrdiff_t>(left_out));
+  }
   return steps;
 }
 
@@ -157,9 +162,9 @@ Measured Summarize(std::vector<int64_t> times) {
 }
 
 Profile MeasureCosts(const bytecode::Module& module,
-                     std::span<const RankTrace> traces) {
+                     std::span<const RankTrace> traces, uint64_t warmup) {
   Samples samples;
-  const std::vector<uint32_t> steps = StepsOf(traces);
+  const std::vector<uint32_t> steps = StepsOf(traces, warmup);
   for (uint32_t step : steps) AddStep(module, traces, step, samples);
   Profile profile;
   profile.steps = steps.size();

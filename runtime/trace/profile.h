@@ -35,11 +35,12 @@ struct Profile {
   // issue, transfer, waking up.
   std::map<std::pair<uint32_t, uint32_t>, Measured> hops;
   Measured makespan;  // of the steps
-  size_t steps = 0;   // the first is left out where there are several
+  size_t steps = 0;   // without those that warm up
 };
 
+// Without the first `warmup` steps, as long as one is left.
 Profile MeasureCosts(const bytecode::Module& module,
-                     std::span<const RankTrace> traces);
+                     std::span<const RankTrace> traces, uint64_t warmup = 1);
 
 // As a costs file of `ppc simulate --cost`. `about` goes into its `from`, as
 // pairs of key and value.

@@ -150,5 +150,35 @@ TEST(Report, TheTableNamesEachConvention) {
   }
 }
 
+TEST(Summary, LeavesOutTheStepsThatWarmUpButNeverAll) {
+  const auto module = test::GPipe(2, 4);
+  RunResult result = SomeResult();
+  result.warmup = 2;
+  EXPECT_EQ(SummarizeRun(module, result).steps_timed, 2u);
+  EXPECT_DOUBLE_EQ(SummarizeRun(module, result).step_time_s, 2.5);
+  result.warmup = 0;
+  EXPECT_EQ(SummarizeRun(module, result).steps_timed, 4u);
+  result.warmup = 9;
+  EXPECT_EQ(SummarizeRun(module, result).steps_timed, 1u);
+}
+
+TEST(Summary, StepsThatDifferTooMuchAreNoise) {
+  const auto module = test::GPipe(2, 4);
+  RunResult result = SomeResult();
+  for (uint64_t step = 4; step < 9; ++step) {
+    result.steps.push_back(Step(step, 1, 0.2));
+    result.steps.back().summary.makespan_ns =
+        static_cast<int64_t>(10'000'000 + step * 3'000'000);
+  }
+  const RunSummary summary = SummarizeRun(module, result);
+  EXPECT_TRUE(IsNoisy(summary));
+  const std::string table = ReportTable(module, result, summary);
+  EXPECT_NE(table.find("|    noisy  idle / (P x makespan)"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("NOISY: the middle half of 8 steps"), std::string::npos);
+  EXPECT_TRUE(Report(module, result)["noisy"]);
+  EXPECT_FALSE(IsNoisy(SummarizeRun(module, SomeResult())));
+}
+
 }  // namespace
 }  // namespace pp::launch

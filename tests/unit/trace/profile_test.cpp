@@ -52,6 +52,8 @@ TEST(MeasureCosts, TakesOperationsAndTheHopsThatWereWaitedFor) {
                                          Steps(105, 110, 215, 200)};
   const Profile profile = MeasureCosts(module, traces);
   EXPECT_EQ(profile.steps, 2u);  // without the first
+  EXPECT_EQ(MeasureCosts(module, traces, 0).steps, 3u);
+  EXPECT_EQ(MeasureCosts(module, traces, 9).steps, 1u);
   EXPECT_EQ(profile.ops.at({'F', 0}).ns, 100);
   EXPECT_EQ(profile.ops.at({'F', 1}).ns, 110);
   EXPECT_EQ(profile.ops.at({'B', 1}).ns, 200);
