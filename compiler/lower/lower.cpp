@@ -1,8 +1,8 @@
 #include "compiler/lower/lower.h"
 
+#include <optional>
 #include <utility>
 
-#include "compiler/lower/group_exchanges.h"
 #include "compiler/lower/order_events.h"
 #include "compiler/lower/project.h"
 #include "compiler/lower/transfers.h"
@@ -51,18 +51,53 @@ bytecode::Module Skeleton(const ir::Schedule& schedule,
 
 }  // namespace
 
+struct Lowering::Work {
+  const ir::Schedule& schedule;
+  WorkIndex index;
+  Transfers transfers;
+  lower::Plan plan;
+  std::optional<GroupId> tied;
+};
+
+Lowering::Lowering(std::unique_ptr<Work> work, bytecode::Module frame)
+    : work_(std::move(work)), frame_(std::move(frame)) {}
+Lowering::Lowering(Lowering&&) noexcept = default;
+Lowering::~Lowering() = default;
+
+Result<Lowering> Lowering::Plan(const ir::Schedule& schedule,
+                                const ir::CostModel& costs,
+                                const source::SourceManager& sources,
+                                const Options& options) {
+  PP_ASSIGN_OR_RETURN(WorkIndex index, WorkIndex::Build(schedule));
+  Transfers transfers(schedule);
+  PP_ASSIGN_OR_RETURN(lower::Plan plan,
+                      OrderEvents(schedule, costs, transfers, index, options));
+  bytecode::Module frame = Skeleton(schedule, sources);
+  const auto tied = AddTiedGroup(frame);
+  return Lowering(
+      std::make_unique<Work>(Work{schedule, std::move(index),
+                                  std::move(transfers), std::move(plan), tied}),
+      std::move(frame));
+}
+
+Status Lowering::Finish(Rank rank, bytecode::RankProgram& program) {
+  const RankPlan plan = std::move(work_->plan[rank.value]);
+  PP_RETURN_IF_ERROR(Project(work_->schedule, work_->transfers, work_->index,
+                             rank, plan, program));
+  AppendUpdateTail(frame_, work_->tied, rank, program);
+  return OkStatus();
+}
+
 Result<bytecode::Module> Lower(const ir::Schedule& schedule,
                                const ir::CostModel& costs,
                                const source::SourceManager& sources,
                                const Options& options) {
-  PP_ASSIGN_OR_RETURN(const WorkIndex index, WorkIndex::Build(schedule));
-  const Transfers transfers(schedule);
-  PP_ASSIGN_OR_RETURN(std::vector<Event> events,
-                      OrderEvents(schedule, costs, transfers, index, options));
-  GroupExchanges(schedule.ranks, transfers, events);
-  bytecode::Module module = Skeleton(schedule, sources);
-  PP_RETURN_IF_ERROR(Project(schedule, transfers, index, events, module));
-  AppendUpdateTail(module);
+  PP_ASSIGN_OR_RETURN(Lowering lowering,
+                      Lowering::Plan(schedule, costs, sources, options));
+  bytecode::Module module = lowering.frame();
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    PP_RETURN_IF_ERROR(lowering.Finish(Rank{r}, module.programs[r]));
+  }
   return module;
 }
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "compiler/ir/cost_model.h"
 #include "compiler/ir/schedule.h"
@@ -25,7 +25,35 @@ struct Options {
   uint32_t receive_slots = 2;  // per (edge, kind); more where the graph needs
 };
 
-// `schedule` passed check::CheckSchedule.
+// Lowering in two halves, so that the programs of all ranks need not be in
+// memory at once: T is worked out for all, then any rank's program is made.
+class Lowering {
+ public:
+  // `schedule` passed check::CheckSchedule, and outlives the result.
+  static Result<Lowering> Plan(const ir::Schedule& schedule,
+                               const ir::CostModel& costs,
+                               const source::SourceManager& sources,
+                               const Options& options);
+  Lowering(Lowering&&) noexcept;
+  ~Lowering();
+
+  // Everything but code, debug entries, slots and stashes of the ranks.
+  const bytecode::Module& frame() const { return frame_; }
+
+  // Fills those into `program`, a copy of the frame's. Once for each rank: what
+  // was planned for it is dropped. Safe from several threads for different
+  // ranks.
+  Status Finish(Rank rank, bytecode::RankProgram& program);
+
+ private:
+  struct Work;
+  Lowering(std::unique_ptr<Work> work, bytecode::Module frame);
+
+  std::unique_ptr<Work> work_;
+  bytecode::Module frame_;
+};
+
+// Both halves for all ranks.
 Result<bytecode::Module> Lower(const ir::Schedule& schedule,
                                const ir::CostModel& costs,
                                const source::SourceManager& sources,

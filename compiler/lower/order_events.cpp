@@ -3,41 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "compiler/lower/agenda.h"
+#include "compiler/lower/plan_builder.h"
 
 namespace pp::lower {
 namespace {
 
 using ir::Ticks;
 
-// Something that ends at a known time.
-struct Ending {
-  Ticks time;
-  EventKind kind;  // kCompute or kSent
-  uint32_t rank;   // kSent: the sender
-  uint32_t id;
-
-  // Order in a min-heap; transfers end before computations.
-  auto Key() const {
-    return std::make_tuple(time, kind == EventKind::kCompute, rank, id);
-  }
-  friend bool operator>(const Ending& a, const Ending& b) {
-    return a.Key() > b.Key();
-  }
-};
-
 // A computed tensor that waits for a receive slot. What the receiver reads
 // first goes first.
 struct Waiting {
-  uint32_t needed_at;  // index in the receiver's program
-  TensorId id;
+  uint32_t consumer;  // operation of the receiver
+  uint32_t producer;  // operation of the sender
   Ticks since = 0;
   friend bool operator>(const Waiting& a, const Waiting& b) {
-    return std::tie(a.needed_at, a.id) > std::tie(b.needed_at, b.id);
+    return a.consumer > b.consumer;
   }
 };
 
@@ -50,18 +37,18 @@ class Touched {
   explicit Touched(size_t size) : listed_(size) {}
   void Add(uint32_t i) {
     if (listed_[i]) return;
-    listed_[i] = true;
+    listed_[i] = 1;
     list_.push_back(i);
   }
   bool empty() const { return list_.empty(); }
   void Take(std::vector<uint32_t>& out) {
     out.clear();
     out.swap(list_);
-    for (uint32_t i : out) listed_[i] = false;
+    for (uint32_t i : out) listed_[i] = 0;
   }
 
  private:
-  std::vector<bool> listed_;
+  std::vector<uint8_t> listed_;
   std::vector<uint32_t> list_;
 };
 
@@ -80,15 +67,23 @@ class Simulation {
   Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
              const Transfers& transfers, const WorkIndex& index,
              const Options& options);
-  Result<std::vector<Event>> Run();
+  Result<Plan> Run();
 
  private:
   struct RankState {
+    const ir::Op* ops = nullptr;
+    const uint32_t* stages = nullptr;  // by chunk
+    uint32_t size = 0;
     uint32_t next = 0;  // operation to start
     bool running = false;
+    std::vector<bool> arrived;  // by operation: its input can be read
   };
   struct ChannelState {
-    uint32_t free_slots;
+    Channel ends;
+    Ticks latency = 0;
+    // Of the opposite direction, kLocal where there is none.
+    std::array<ChannelId, bytecode::kPayloadCount> reverse = {kLocal, kLocal};
+    uint32_t free_slots = 0;
     MinHeap<Waiting> waiting;
   };
   struct Link {  // the communication queue of a rank
@@ -104,24 +99,20 @@ class Simulation {
     friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
-  StageId StageOf(uint32_t rank, const ir::Op& op) const {
-    return StageId{schedule_.StageOf(Rank{rank}, op.chunk)};
-  }
-  std::optional<TensorId> InputOf(uint32_t rank, const ir::Op& op) const {
-    return transfers_.Input(op.kind, StageOf(rank, op), MicroBatch{op.mb});
-  }
+  void AddChannels(const ir::CostModel& costs, uint32_t receive_slots);
   void RunUntilQuiet();
-  void EndAllAt(Ticks time);
-  void EndTransfer(TensorId id);
+  void EndNext();
+  void EndTransfer(const SentEnding& ending);
   void EndCompute(uint32_t rank);
-  void Produce(TensorId id);
-  uint32_t NeededAt(const Tensor& tensor) const;
+  void Produce(const ir::Op& op, StageId stage, uint32_t producer,
+               ChannelId channel);
   void StartTransfers();
   void CollectCandidates();
   bool CanStart(ChannelId c) const;
   ChannelId ReverseOf(ChannelId c) const;
   void StartTransfer(ChannelId c);
   void StartComputes();
+  ChannelId NextInput(const RankState& state) const;
   bool GrantSlot();
   Status Stuck() const;
 
@@ -130,19 +121,17 @@ class Simulation {
   const Transfers& transfers_;
   const WorkIndex& index_;
 
-  const Ticks least_latency_;
   Ticks now_ = 0;
-  MinHeap<Ending> endings_;
+  Agenda agenda_;
   std::vector<RankState> ranks_;
   std::vector<ChannelState> channels_;
-  std::vector<bool> arrived_;  // by tensor: readable at its consumer
   Touched touched_ranks_;
   Touched touched_channels_;
   std::vector<uint32_t> batch_;  // scratch
   std::vector<Link> links_;
   std::vector<Candidate> candidates_;  // scratch
   size_t ops_left_ = 0;
-  std::vector<Event> events_;
+  PlanBuilder plan_;
 };
 
 Simulation::Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
@@ -152,32 +141,54 @@ Simulation::Simulation(const ir::Schedule& schedule, const ir::CostModel& costs,
       costs_(costs),
       transfers_(transfers),
       index_(index),
-      least_latency_(LeastLatency(costs)),
       ranks_(schedule.ranks),
-      arrived_(transfers.tensor_count()),
+      channels_(transfers.channels().size()),
       touched_ranks_(schedule.ranks),
-      touched_channels_(transfers.channels().size()) {
-  channels_.resize(transfers.channels().size(), {options.receive_slots, {}});
-  links_.resize(schedule.ranks);
-  for (ChannelId c = 0; c < channels_.size(); ++c) {
-    links_[transfers.channels()[c].src.value].channels.push_back(c);
-    links_[transfers.channels()[c].dst.value].channels.push_back(c);
-  }
+      touched_channels_(transfers.channels().size()),
+      links_(schedule.ranks),
+      plan_(schedule, transfers) {
+  AddChannels(costs, options.receive_slots);
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
-    ops_left_ += schedule.programs[r].size();
+    RankState& state = ranks_[r];
+    state.ops = schedule.programs[r].data();
+    state.size = static_cast<uint32_t>(schedule.programs[r].size());
+    state.stages = schedule.placement.stage[r].data();
+    state.arrived.resize(state.size);
+    ops_left_ += state.size;
     touched_ranks_.Add(r);
   }
-  // At most one transfer, so two more events, an operation.
-  events_.reserve(3 * ops_left_);
 }
 
-Result<std::vector<Event>> Simulation::Run() {
+void Simulation::AddChannels(const ir::CostModel& costs,
+                             uint32_t receive_slots) {
+  const Ticks least = LeastLatency(costs);
+  for (ChannelId c = 0; c < channels_.size(); ++c) {
+    const Channel& ends = transfers_.channels()[c];
+    channels_[c].ends = ends;
+    channels_[c].latency = std::max(costs.Transfer(ends.src, ends.dst), least);
+    channels_[c].free_slots = receive_slots;
+    links_[ends.src.value].channels.push_back(c);
+    links_[ends.dst.value].channels.push_back(c);
+  }
+  for (ChannelState& channel : channels_) {
+    size_t found = 0;
+    for (const ChannelId c : links_[channel.ends.dst.value].channels) {
+      const Channel& other = channels_[c].ends;
+      if (other.src != channel.ends.dst || other.dst != channel.ends.src) {
+        continue;
+      }
+      channel.reverse[found++] = c;
+    }
+  }
+}
+
+Result<Plan> Simulation::Run() {
   RunUntilQuiet();
   while (ops_left_ > 0) {
     if (!GrantSlot()) return Fail(Stuck());
     RunUntilQuiet();
   }
-  return std::move(events_);
+  return std::move(plan_).Take();
 }
 
 void Simulation::RunUntilQuiet() {
@@ -185,35 +196,33 @@ void Simulation::RunUntilQuiet() {
     StartTransfers();
     // A transfer without latency ends now and may allow further ones: those
     // come before computations.
-    if (!endings_.empty() && endings_.top().time == now_) {
-      EndAllAt(now_);
+    if (!agenda_.empty() && agenda_.next() == now_) {
+      EndNext();
       continue;
     }
     StartComputes();
-    if (endings_.empty()) return;
-    now_ = endings_.top().time;
-    EndAllAt(now_);
+    if (agenda_.empty()) return;
+    now_ = agenda_.next();
+    EndNext();
   }
 }
 
-void Simulation::EndAllAt(Ticks time) {
-  while (!endings_.empty() && endings_.top().time == time) {
-    const Ending ending = endings_.top();
-    endings_.pop();
-    events_.push_back({.id = ending.id,
-                       .rank = static_cast<uint16_t>(ending.rank),
-                       .kind = ending.kind});
-    if (ending.kind == EventKind::kCompute) {
-      EndCompute(ending.rank);
-    } else {
-      EndTransfer(ending.id);
-    }
-  }
+// All that ends at one time: transfers before computations.
+void Simulation::EndNext() {
+  Agenda::Endings& endings = agenda_.TakeNext();
+  const auto place = [this](const SentEnding& e) {
+    return std::tuple(channels_[e.channel].ends.src, e.producer);
+  };
+  std::ranges::sort(endings.sent, {}, place);
+  std::ranges::sort(endings.computes);
+  for (const SentEnding& ending : endings.sent) EndTransfer(ending);
+  for (const uint32_t rank : endings.computes) EndCompute(rank);
 }
 
-void Simulation::EndTransfer(TensorId id) {
-  arrived_[id] = true;
-  const Channel& channel = transfers_.channels()[transfers_.ChannelOf(id)];
+void Simulation::EndTransfer(const SentEnding& ending) {
+  const Channel& channel = channels_[ending.channel].ends;
+  plan_.Sent(channel.src.value, ending.producer);
+  ranks_[channel.dst.value].arrived[ending.consumer] = true;
   touched_ranks_.Add(channel.dst.value);
   for (Rank end : {channel.src, channel.dst}) {
     links_[end.value].idle = true;
@@ -223,40 +232,37 @@ void Simulation::EndTransfer(TensorId id) {
 
 void Simulation::EndCompute(uint32_t rank) {
   RankState& state = ranks_[rank];
-  const ir::Op& op = schedule_.programs[rank][state.next];
+  const uint32_t producer = state.next;
+  const ir::Op& op = state.ops[producer];
+  plan_.Compute(rank);
   state.running = false;
   ++state.next;
   --ops_left_;
   touched_ranks_.Add(rank);
-  const StageId stage = StageOf(rank, op);
-  if (const auto input = transfers_.Input(op.kind, stage, MicroBatch{op.mb})) {
-    const ChannelId channel = transfers_.ChannelOf(*input);
-    if (channel != kLocal) {
-      ++channels_[channel].free_slots;
-      touched_channels_.Add(channel);
-    }
+  const StageId stage{state.stages[op.chunk]};
+  const ChannelId input = transfers_.Input(op.kind, stage);
+  if (Travels(input)) {
+    ++channels_[input].free_slots;
+    touched_channels_.Add(input);
   }
-  if (const auto output =
-          transfers_.Output(op.kind, stage, MicroBatch{op.mb})) {
-    Produce(*output);
-  }
+  const ChannelId output = transfers_.Output(op.kind, stage);
+  if (output != kNoTensor) Produce(op, stage, producer, output);
 }
 
-void Simulation::Produce(TensorId id) {
-  const ChannelId channel = transfers_.ChannelOf(id);
+void Simulation::Produce(const ir::Op& op, StageId stage, uint32_t producer,
+                         ChannelId channel) {
+  const StageId reader = Transfers::ConsumerStage(op.kind, stage);
+  const MicroBatch mb{op.mb};
+  const uint32_t consumer = op.kind == ir::OpKind::kF
+                                ? index_.Forward(reader, mb)
+                                : index_.Backward(reader, mb);
   if (channel == kLocal) {  // its rank is touched already
-    arrived_[id] = true;
+    ranks_[schedule_.placement.home[reader.value].rank.value]
+        .arrived[consumer] = true;
     return;
   }
-  channels_[channel].waiting.push(
-      {NeededAt(transfers_.Describe(id)), id, now_});
+  channels_[channel].waiting.push({consumer, producer, now_});
   touched_channels_.Add(channel);
-}
-
-uint32_t Simulation::NeededAt(const Tensor& tensor) const {
-  const StageId consumer = Transfers::ConsumerStage(tensor);
-  return tensor.payload == Payload::kAct ? index_.Forward(consumer, tensor.mb)
-                                         : index_.Backward(consumer, tensor.mb);
 }
 
 void Simulation::StartTransfers() {
@@ -271,9 +277,10 @@ void Simulation::StartTransfers() {
 }
 
 bool Simulation::CanStart(ChannelId c) const {
-  const Channel& channel = transfers_.channels()[c];
-  return channels_[c].free_slots > 0 && !channels_[c].waiting.empty() &&
-         links_[channel.src.value].idle && links_[channel.dst.value].idle;
+  const ChannelState& channel = channels_[c];
+  return channel.free_slots > 0 && !channel.waiting.empty() &&
+         links_[channel.ends.src.value].idle &&
+         links_[channel.ends.dst.value].idle;
 }
 
 // The channels of which a transfer could start now, most urgent first.
@@ -282,69 +289,67 @@ void Simulation::CollectCandidates() {
   touched_channels_.Take(batch_);
   for (uint32_t c : batch_) {
     if (!CanStart(c)) continue;
-    const Channel& channel = transfers_.channels()[c];
+    const Channel& channel = channels_[c].ends;
     const Waiting& first = channels_[c].waiting.top();
-    candidates_.push_back({first.needed_at - ranks_[channel.dst.value].next,
+    candidates_.push_back({first.consumer - ranks_[channel.dst.value].next,
                            first.since, channel.src.value,
-                           transfers_.Describe(first.id).mb.value, c});
+                           ranks_[channel.src.value].ops[first.producer].mb,
+                           c});
   }
   std::sort(candidates_.begin(), candidates_.end());
 }
 
 // A channel of the opposite direction that can start too, if any.
 ChannelId Simulation::ReverseOf(ChannelId c) const {
-  const Channel& channel = transfers_.channels()[c];
-  for (ChannelId other : links_[channel.dst.value].channels) {
-    if (transfers_.channels()[other].src == channel.dst &&
-        transfers_.channels()[other].dst == channel.src && CanStart(other)) {
-      return other;
-    }
+  for (const ChannelId other : channels_[c].reverse) {
+    if (other != kLocal && CanStart(other)) return other;
   }
   return kLocal;
 }
 
 void Simulation::StartTransfer(ChannelId c) {
-  const TensorId id = channels_[c].waiting.top().id;
-  channels_[c].waiting.pop();
-  --channels_[c].free_slots;
-  const Channel& channel = transfers_.channels()[c];
-  links_[channel.src.value].idle = false;
-  links_[channel.dst.value].idle = false;
-  events_.push_back({.id = id,
-                     .rank = static_cast<uint16_t>(channel.src.value),
-                     .kind = EventKind::kTransfer});
-  const Ticks latency = std::max(
-      costs_.Transfer(channel.src, channel.dst), least_latency_);
-  endings_.push({now_ + latency, EventKind::kSent, channel.src.value, id});
+  ChannelState& channel = channels_[c];
+  const Waiting first = channel.waiting.top();
+  channel.waiting.pop();
+  --channel.free_slots;
+  links_[channel.ends.src.value].idle = false;
+  links_[channel.ends.dst.value].idle = false;
+  plan_.Transfer(channel.ends, first.producer, first.consumer);
+  agenda_.At(now_ + channel.latency)
+      .sent.push_back({c, first.producer, first.consumer});
 }
 
 void Simulation::StartComputes() {
   touched_ranks_.Take(batch_);
   for (uint32_t r : batch_) {
     RankState& state = ranks_[r];
-    const std::vector<ir::Op>& program = schedule_.programs[r];
-    if (state.running || state.next == program.size()) continue;
-    const ir::Op& op = program[state.next];
-    const auto input = InputOf(r, op);
-    if (input && !arrived_[*input]) continue;
+    if (state.running || state.next == state.size) continue;
+    if (NextInput(state) != kNoTensor && !state.arrived[state.next]) continue;
     state.running = true;
-    endings_.push({now_ + costs_.Of(StageOf(r, op).value, op.kind),
-                   EventKind::kCompute, r, state.next});
+    const ir::Op& op = state.ops[state.next];
+    agenda_.At(now_ + costs_.Of(state.stages[op.chunk], op.kind))
+        .computes.push_back(r);
   }
+}
+
+ChannelId Simulation::NextInput(const RankState& state) const {
+  const ir::Op& op = state.ops[state.next];
+  return transfers_.Input(op.kind, StageId{state.stages[op.chunk]});
 }
 
 // Nothing runs. Of the tensors that wait for a slot, one is the next input of
 // its receiver unless the operations themselves form a cycle.
 bool Simulation::GrantSlot() {
-  for (uint32_t r = 0; r < schedule_.ranks; ++r) {
-    const std::vector<ir::Op>& program = schedule_.programs[r];
-    if (ranks_[r].next == program.size()) continue;
-    const auto input = InputOf(r, program[ranks_[r].next]);
-    if (!input || transfers_.ChannelOf(*input) == kLocal) continue;
-    const ChannelId c = transfers_.ChannelOf(*input);
-    ChannelState& state = channels_[c];
-    if (state.waiting.empty() || state.waiting.top().id != *input) continue;
-    ++state.free_slots;
+  for (const RankState& state : ranks_) {
+    if (state.next == state.size) continue;
+    const ChannelId c = NextInput(state);
+    if (!Travels(c)) continue;
+    ChannelState& channel = channels_[c];
+    if (channel.waiting.empty() ||
+        channel.waiting.top().consumer != state.next) {
+      continue;
+    }
+    ++channel.free_slots;
     touched_channels_.Add(c);
     return true;
   }
@@ -353,13 +358,13 @@ bool Simulation::GrantSlot() {
 
 Status Simulation::Stuck() const {
   for (uint32_t r = 0; r < schedule_.ranks; ++r) {
-    const std::vector<ir::Op>& program = schedule_.programs[r];
-    if (ranks_[r].next == program.size()) continue;
+    const RankState& state = ranks_[r];
+    if (state.next == state.size) continue;
     return InputError(fmt::format(
         "schedule {}: operations wait for each other in a cycle; rank {} "
         "never starts {}",
         schedule_.name, r,
-        ir::Describe(schedule_, Rank{r}, program[ranks_[r].next])));
+        ir::Describe(schedule_, Rank{r}, state.ops[state.next])));
   }
   return InputError(fmt::format("schedule {}: nothing to do", schedule_.name));
 }
@@ -390,11 +395,9 @@ Status CheckCosts(const ir::Schedule& schedule, const ir::CostModel& costs) {
 
 }  // namespace
 
-Result<std::vector<Event>> OrderEvents(const ir::Schedule& schedule,
-                                       const ir::CostModel& costs,
-                                       const Transfers& transfers,
-                                       const WorkIndex& index,
-                                       const Options& options) {
+Result<Plan> OrderEvents(const ir::Schedule& schedule,
+                         const ir::CostModel& costs, const Transfers& transfers,
+                         const WorkIndex& index, const Options& options) {
   PP_RETURN_IF_ERROR(CheckCosts(schedule, costs));
   return Simulation(schedule, costs, transfers, index, options).Run();
 }

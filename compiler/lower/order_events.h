@@ -24,13 +24,10 @@
 // more: no order of the programs could do without it at that point.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "compiler/ir/cost_model.h"
 #include "compiler/ir/schedule.h"
-#include "compiler/lower/event.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/plan.h"
 #include "compiler/lower/transfers.h"
 #include "compiler/lower/work_index.h"
 #include "runtime/base/status.h"
@@ -39,10 +36,8 @@ namespace pp::lower {
 
 // kInput: the operations wait for each other (check/ reports the cycle), or
 // the sum of all costs does not fit into Ticks.
-Result<std::vector<Event>> OrderEvents(const ir::Schedule& schedule,
-                                       const ir::CostModel& costs,
-                                       const Transfers& transfers,
-                                       const WorkIndex& index,
-                                       const Options& options);
+Result<Plan> OrderEvents(const ir::Schedule& schedule,
+                         const ir::CostModel& costs, const Transfers& transfers,
+                         const WorkIndex& index, const Options& options);
 
 }  // namespace pp::lower

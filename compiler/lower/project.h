@@ -1,7 +1,8 @@
-// T -> the instructions of each rank, with slots and stashes assigned.
+// The plan of a rank -> its instructions, with slots and stashes assigned.
 //
 //   computation   WAIT in (if received); the instruction; FREE in
-//   transfer      SEND on the sender, RECV into a new slot on the receiver
+//   send          SEND
+//   receive       RECV into a new slot
 //   sent          WAIT, FREE on the sender, one computation later
 //   group marks   GROUP_BEGIN before the first, GROUP_END after the last
 //
@@ -11,10 +12,8 @@
 // one slot at most.
 #pragma once
 
-#include <vector>
-
 #include "compiler/ir/schedule.h"
-#include "compiler/lower/event.h"
+#include "compiler/lower/plan.h"
 #include "compiler/lower/transfers.h"
 #include "compiler/lower/work_index.h"
 #include "runtime/base/status.h"
@@ -22,10 +21,10 @@
 
 namespace pp::lower {
 
-// Fills code, debug, slots and stashes of every program of `module`. kInput
-// when a rank needs more slots than an instruction can name.
+// Replaces code, debug, slots and stashes of `program`. kInput when the rank
+// needs more slots than an instruction can name.
 Status Project(const ir::Schedule& schedule, const Transfers& transfers,
-               const WorkIndex& index, const std::vector<Event>& events,
-               bytecode::Module& module);
+               const WorkIndex& index, Rank rank, const RankPlan& plan,
+               bytecode::RankProgram& program);
 
 }  // namespace pp::lower

@@ -13,7 +13,7 @@ auto Key(const Channel& channel) {
 bool Before(const Channel& a, const Channel& b) { return Key(a) < Key(b); }
 
 // The channel of each stage's act and grad, local ones with src == dst.
-std::vector<Channel> ByStage(const ir::Placement& placement, Payload payload) {
+std::vector<Channel> Wanted(const ir::Placement& placement, Payload payload) {
   std::vector<Channel> result(placement.stages);
   for (uint32_t s = 0; s < placement.stages; ++s) {
     const bool ends =
@@ -27,13 +27,12 @@ std::vector<Channel> ByStage(const ir::Placement& placement, Payload payload) {
 
 }  // namespace
 
-Transfers::Transfers(const ir::Schedule& schedule)
-    : stages_(schedule.placement.stages),
-      micro_batches_(schedule.micro_batches) {
+Transfers::Transfers(const ir::Schedule& schedule) {
+  const uint32_t stages = schedule.placement.stages;
   std::vector<Channel> wanted[bytecode::kPayloadCount];
   for (Payload payload : {Payload::kAct, Payload::kGrad}) {
     auto& of = wanted[static_cast<size_t>(payload)];
-    of = ByStage(schedule.placement, payload);
+    of = Wanted(schedule.placement, payload);
     for (const Channel& channel : of) {
       if (channel.src != channel.dst) channels_.push_back(channel);
     }
@@ -48,34 +47,22 @@ Transfers::Transfers(const ir::Schedule& schedule)
     for (const Channel& channel : wanted[p]) {
       const auto at =
           std::lower_bound(channels_.begin(), channels_.end(), channel, Before);
-      by_stage_[p].push_back(
+      output_[p].push_back(
           channel.src == channel.dst
               ? kLocal
               : static_cast<ChannelId>(at - channels_.begin()));
     }
   }
-}
-
-std::optional<TensorId> Transfers::Input(ir::OpKind kind, StageId stage,
-                                         MicroBatch mb) const {
-  if (kind == ir::OpKind::kW) return std::nullopt;
-  if (kind == ir::OpKind::kF) {
-    if (stage.value == 0) return std::nullopt;
-    return Id(Payload::kAct, stage.value - 1, mb);
-  }
-  if (stage.value + 1 == stages_) return std::nullopt;
-  return Id(Payload::kGrad, stage.value + 1, mb);
-}
-
-std::optional<TensorId> Transfers::Output(ir::OpKind kind, StageId stage,
-                                          MicroBatch mb) const {
-  if (kind == ir::OpKind::kW) return std::nullopt;
-  if (kind == ir::OpKind::kF) {
-    if (stage.value + 1 == stages_) return std::nullopt;
-    return Id(Payload::kAct, stage.value, mb);
-  }
-  if (stage.value == 0) return std::nullopt;
-  return Id(Payload::kGrad, stage.value, mb);
+  // What a stage reads is what its neighbour writes.
+  constexpr size_t kAct = static_cast<size_t>(Payload::kAct);
+  constexpr size_t kGrad = static_cast<size_t>(Payload::kGrad);
+  output_[kAct].back() = kNoTensor;
+  output_[kGrad].front() = kNoTensor;
+  input_[kAct].assign(1, kNoTensor);
+  input_[kAct].insert(input_[kAct].end(), output_[kAct].begin(),
+                      output_[kAct].end() - 1);
+  input_[kGrad].assign(output_[kGrad].begin() + 1, output_[kGrad].end());
+  input_[kGrad].resize(stages, kNoTensor);
 }
 
 }  // namespace pp::lower

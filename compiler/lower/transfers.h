@@ -6,8 +6,8 @@
 // the channel (source rank, destination rank, payload).
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "compiler/ir/schedule.h"
@@ -18,15 +18,6 @@ namespace pp::lower {
 
 using bytecode::Payload;
 
-// Number of a tensor: dense, so that per-tensor facts are plain arrays.
-using TensorId = uint32_t;
-
-struct Tensor {
-  Payload payload;
-  StageId stage;  // that computes it
-  MicroBatch mb;
-};
-
 struct Channel {
   Rank src;
   Rank dst;
@@ -34,50 +25,43 @@ struct Channel {
 };
 
 using ChannelId = uint32_t;
-inline constexpr ChannelId kLocal = 0xFFFFFFFF;
+inline constexpr ChannelId kLocal = 0xFFFFFFFF;     // a slot of one rank
+inline constexpr ChannelId kNoTensor = 0xFFFFFFFE;  // an end of the pipeline
+constexpr bool Travels(ChannelId channel) { return channel < kNoTensor; }
+
+// F carries acts on, B and I carry grads back, W carries nothing.
+constexpr Payload PayloadOf(ir::OpKind kind) {
+  return kind == ir::OpKind::kF ? Payload::kAct : Payload::kGrad;
+}
 
 class Transfers {
  public:
   explicit Transfers(const ir::Schedule& schedule);
 
-  // What an operation on `stage` reads and writes; none at the pipeline's
-  // ends and for W.
-  std::optional<TensorId> Input(ir::OpKind kind, StageId stage,
-                                MicroBatch mb) const;
-  std::optional<TensorId> Output(ir::OpKind kind, StageId stage,
-                                 MicroBatch mb) const;
-
-  Tensor Describe(TensorId id) const {
-    const uint32_t cell = id / bytecode::kPayloadCount;
-    return {static_cast<Payload>(id % bytecode::kPayloadCount),
-            StageId{cell / micro_batches_}, MicroBatch{cell % micro_batches_}};
+  // How what an operation on `stage` reads comes to it, and how what it writes
+  // leaves.
+  ChannelId Input(ir::OpKind kind, StageId stage) const {
+    return kind == ir::OpKind::kW ? kNoTensor : At(input_, kind, stage);
   }
-  static StageId ConsumerStage(const Tensor& tensor) {
-    return StageId{tensor.payload == Payload::kAct ? tensor.stage.value + 1
-                                                   : tensor.stage.value - 1};
+  ChannelId Output(ir::OpKind kind, StageId stage) const {
+    return kind == ir::OpKind::kW ? kNoTensor : At(output_, kind, stage);
   }
-  // Of all tensors, those included that no operation computes.
-  size_t tensor_count() const {
-    return size_t{stages_} * micro_batches_ * bytecode::kPayloadCount;
+  // The stage that reads what `kind` on `stage` writes; there is one.
+  static StageId ConsumerStage(ir::OpKind kind, StageId stage) {
+    return StageId{kind == ir::OpKind::kF ? stage.value + 1 : stage.value - 1};
   }
 
-  // kLocal: producer and consumer are on one rank.
-  ChannelId ChannelOf(TensorId id) const {
-    const Tensor tensor = Describe(id);
-    return by_stage_[static_cast<size_t>(tensor.payload)][tensor.stage.value];
-  }
+  // Sorted by (src, dst, payload).
   const std::vector<Channel>& channels() const { return channels_; }
 
  private:
-  TensorId Id(Payload payload, uint32_t stage, MicroBatch mb) const {
-    return (stage * micro_batches_ + mb.value) * bytecode::kPayloadCount +
-           static_cast<uint32_t>(payload);
+  using ByStage = std::array<std::vector<ChannelId>, bytecode::kPayloadCount>;
+  static ChannelId At(const ByStage& by_stage, ir::OpKind kind, StageId stage) {
+    return by_stage[static_cast<size_t>(PayloadOf(kind))][stage.value];
   }
 
-  uint32_t stages_;
-  uint32_t micro_batches_;
-  std::vector<Channel> channels_;  // sorted by (src, dst, payload)
-  std::vector<ChannelId> by_stage_[bytecode::kPayloadCount];
+  std::vector<Channel> channels_;
+  ByStage input_, output_;  // by payload, then stage
 };
 
 }  // namespace pp::lower

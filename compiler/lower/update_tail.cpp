@@ -36,24 +36,34 @@ void Append(bytecode::RankProgram& program, const bytecode::Instr& instr) {
 
 }  // namespace
 
-void AppendUpdateTail(bytecode::Module& module) {
+std::optional<GroupId> AddTiedGroup(bytecode::Module& module) {
   const Rank first = HolderOf(module, StageId{0});
   const Rank last = HolderOf(module, StageId{module.stages - 1});
-  const bool tied = first != last;
-  const GroupId group{static_cast<uint32_t>(module.groups.size())};
-  if (tied) {
-    module.groups.push_back({.kind = bytecode::GroupKind::kTied,
-                             .stage = StageId{0},
-                             .ranks = {first, last}});
-  }
+  if (first == last) return std::nullopt;
+  module.groups.push_back({.kind = bytecode::GroupKind::kTied,
+                           .stage = StageId{0},
+                           .ranks = {first, last}});
+  return GroupId{static_cast<uint32_t>(module.groups.size() - 1)};
+}
+
+void AppendUpdateTail(const bytecode::Module& frame,
+                      std::optional<GroupId> tied, Rank rank,
+                      bytecode::RankProgram& program) {
+  const auto reduces = [&] {
+    if (!tied) return false;
+    const auto& members = frame.groups[tied->value].ranks;
+    return std::find(members.begin(), members.end(), rank) != members.end();
+  };
+  const std::vector<ChunkId> chunks = InStageOrder(program);
+  for (ChunkId c : chunks) Append(program, op::Scale{.chunk = c}.Pack());
+  if (reduces()) Append(program, op::Reduce{.group = *tied}.Pack());
+  for (ChunkId c : chunks) Append(program, op::Update{.chunk = c}.Pack());
+}
+
+void AppendUpdateTail(bytecode::Module& module) {
+  const auto tied = AddTiedGroup(module);
   for (uint32_t r = 0; r < module.ranks(); ++r) {
-    bytecode::RankProgram& program = module.programs[r];
-    const std::vector<ChunkId> chunks = InStageOrder(program);
-    for (ChunkId c : chunks) Append(program, op::Scale{.chunk = c}.Pack());
-    if (tied && (Rank{r} == first || Rank{r} == last)) {
-      Append(program, op::Reduce{.group = group}.Pack());
-    }
-    for (ChunkId c : chunks) Append(program, op::Update{.chunk = c}.Pack());
+    AppendUpdateTail(module, tied, Rank{r}, module.programs[r]);
   }
 }
 

@@ -8,11 +8,23 @@
 // nothing to reduce.
 #pragma once
 
+#include <optional>
+
 #include "runtime/bytecode/module.h"
 
 namespace pp::lower {
 
-// `module` has its chunks and all other instructions of each rank.
+// Adds the group of the weights that may be tied over first and last stage, if
+// two ranks hold those. `module` has its chunks.
+std::optional<GroupId> AddTiedGroup(bytecode::Module& module);
+
+// To the program of `rank` that has all its other instructions. `tied` is the
+// group that was added to `frame`, if any.
+void AppendUpdateTail(const bytecode::Module& frame,
+                      std::optional<GroupId> tied, Rank rank,
+                      bytecode::RankProgram& program);
+
+// All of the above for a module that has all other instructions.
 void AppendUpdateTail(bytecode::Module& module);
 
 }  // namespace pp::lower
