@@ -38,7 +38,7 @@ Parameter* ParameterStore::FindOrMake(const ParameterSpec& spec) {
   }
   auto made = std::make_unique<Parameter>();
   made->name = spec.name;
-  made->value = Filled(seed_, spec);
+  made->value = Filled(seed_, spec).to(device_);
   parameters_.push_back(std::move(made));
   return parameters_.back().get();
 }

@@ -47,7 +47,8 @@ struct Parameter {
 
 class ParameterStore {
  public:
-  explicit ParameterStore(uint64_t seed) : seed_(seed) {}
+  explicit ParameterStore(uint64_t seed, at::Device device = at::kCPU)
+      : seed_(seed), device_(device) {}
 
   // Uses made from now on are of this chunk.
   void SetChunk(size_t chunk) { chunk_ = chunk; }
@@ -64,6 +65,7 @@ class ParameterStore {
   Parameter* FindOrMake(const ParameterSpec& spec);
 
   uint64_t seed_;
+  at::Device device_;
   size_t chunk_ = 0;
   std::vector<std::unique_ptr<Parameter>> parameters_;  // order of first use
   std::vector<std::unique_ptr<WeightUse>> uses_;

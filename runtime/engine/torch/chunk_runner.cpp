@@ -29,13 +29,15 @@ at::Tensor ChunkRunner::Forward(const at::Tensor& x, Pass& pass) const {
   return y.detach();
 }
 
-double ChunkRunner::ForwardLoss(const at::Tensor& x, const at::Tensor& target,
-                                Pass& pass) const {
+at::Tensor ChunkRunner::ForwardLoss(const at::Tensor& x,
+                                    const at::Tensor& target,
+                                    Pass& pass) const {
   at::AutoGradMode grad_mode(true);
   const at::Tensor losses = model_.Losses(Run(x, pass), target).reshape({-1});
   pass.root = torch::autograd::impl::gradient_edge(losses);
   pass.losses = losses.numel();
-  return losses.detach().sum(at::kDouble).item<double>();
+  pass.device = losses.device();
+  return losses.detach().sum(at::kDouble);
 }
 
 at::Tensor ChunkRunner::Backward(const at::Tensor& dy, WeightTape::Mode mode,
@@ -43,7 +45,9 @@ at::Tensor ChunkRunner::Backward(const at::Tensor& dy, WeightTape::Mode mode,
   at::NoGradGuard no_grad;
   pass.tape.SetMode(mode);
   const at::Tensor root_gradient =
-      last() ? at::ones({pass.losses}, at::kFloat) : dy;
+      last() ? at::ones({pass.losses},
+                        at::TensorOptions(at::kFloat).device(pass.device))
+             : dy;
   {
     const torch::autograd::Edge root = std::exchange(pass.root, {});
     // accumulate_grad rather than a list of wanted outputs: all of the graph

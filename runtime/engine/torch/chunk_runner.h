@@ -24,6 +24,7 @@ struct Pass {
   at::Tensor input;  // leaf; undefined on the first stage
   torch::autograd::Edge root;
   int64_t losses = 0;  // count, on the last stage
+  at::Device device = at::kCPU;
   models::WeightTape tape;
 };
 
@@ -37,9 +38,10 @@ class ChunkRunner {
 
   // The stage's output (not on the last stage).
   at::Tensor Forward(const at::Tensor& x, Pass& pass) const;
-  // Last stage: the sum of the losses, taken in double.
-  double ForwardLoss(const at::Tensor& x, const at::Tensor& target,
-                     Pass& pass) const;
+  // Last stage: the sum of the losses, taken in double, as a tensor: on a GPU
+  // its value is not there yet.
+  at::Tensor ForwardLoss(const at::Tensor& x, const at::Tensor& target,
+                         Pass& pass) const;
 
   // Gradient of the input (undefined on the first stage). `dy`: gradient of
   // the output, ignored on the last stage. kRunAtOnce: weight gradients too.

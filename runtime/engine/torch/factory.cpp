@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/engine/torch/border.h"
@@ -46,6 +47,28 @@ Status CheckBatch(const Setup& setup) {
   return setup.model->CheckBatch(setup.batch);
 }
 
+// Ranks take GPUs in turn, or the one that belongs to the process.
+Status OpenGpus(const bytecode::Module& module, const EngineConfig& config,
+                Setup& setup) {
+  if (config.device == "cpu") return OkStatus();
+  if (config.driver == nullptr) {
+    return UsageError(fmt::format(
+        "device '{}': the torch engine runs on cpu or cuda", config.device));
+  }
+  PP_RETURN_IF_ERROR(LoadTorchCuda());
+  const uint32_t count =
+      config.gpu ? 1 : std::min(config.driver->devices(), module.ranks());
+  std::vector<std::shared_ptr<const device::Timebase>> timebases;
+  for (uint32_t d = 0; d < count; ++d) {
+    PP_ASSIGN_OR_RETURN(
+        timebases.emplace_back(),
+        device::Timebase::Create(config.driver, config.gpu.value_or(d)));
+  }
+  setup.gpus = std::make_shared<Gpus>(std::move(timebases));
+  setup.device = at::kCUDA;
+  return OkStatus();
+}
+
 Status NotPrepared() {
   return UsageError("torch engine: Prepare has not succeeded");
 }
@@ -55,11 +78,8 @@ Status NotPrepared() {
 Result<std::shared_ptr<const Setup>> MakeSetup(
     const bytecode::Module& module, std::shared_ptr<const models::Model> model,
     const EngineConfig& config, uint32_t default_batch) {
-  if (config.device != "cpu") {
-    return Fail(UsageError(fmt::format(
-        "device '{}': the torch engine runs on cpu", config.device)));
-  }
   auto setup = std::make_shared<Setup>();
+  PP_RETURN_IF_ERROR(OpenGpus(module, config, *setup));
   setup->module = module;
   setup->model = std::move(model);
   setup->batch = config.batch == 0 ? default_batch : config.batch;

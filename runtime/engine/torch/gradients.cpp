@@ -33,10 +33,14 @@ void ScaleGradients(const ParameterStore& store, size_t chunk, double factor,
   }
 }
 
-void VisitStore(const ParameterStore& store,
+void VisitStore(const ParameterStore& store, std::vector<at::Tensor>* copies,
                 const std::function<void(const GradientView&)>& visit) {
   for (const auto& parameter : store.parameters()) {
-    const at::Tensor& gradient = parameter->uses.front()->gradient;
+    at::Tensor gradient = parameter->uses.front()->gradient;
+    if (!gradient.is_cpu()) {
+      gradient = gradient.cpu();
+      copies->push_back(gradient);
+    }
     visit({parameter->name, gradient.const_data_ptr<float>(),
            static_cast<size_t>(gradient.numel())});
   }

@@ -18,7 +18,9 @@ void ZeroGradients(const models::ParameterStore& store);
 void ScaleGradients(const models::ParameterStore& store, size_t chunk,
                     double factor, const std::vector<bool>& scaled);
 
+// What is on a GPU is copied into `copies`, where it stays readable.
 void VisitStore(const models::ParameterStore& store,
+                std::vector<at::Tensor>* copies,
                 const std::function<void(const GradientView&)>& visit);
 
 }  // namespace pp::engine::torch_engine

@@ -1,6 +1,7 @@
 #include "runtime/engine/torch/optimizer.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -27,11 +28,14 @@ Span SpanOf(const Parameter& parameter) {
           parameter.value.numel()};
 }
 
+bool OnGpu(const Parameter& parameter) { return !parameter.value.is_cpu(); }
+
 class Sgd : public Optimizer {
  public:
   Sgd(double rate, const ParameterStore& store) : rate_(rate), store_(store) {}
 
   void Update(size_t index) override {
+    if (OnGpu(*store_.parameters()[index])) return UpdateOnGpu(index);
     const Span span = SpanOf(*store_.parameters()[index]);
     const auto rate = static_cast<float>(rate_);
     for (int64_t i = 0; i < span.count; ++i) {
@@ -41,6 +45,13 @@ class Sgd : public Optimizer {
   uint64_t StateBytes() const override { return 0; }
 
  private:
+  void UpdateOnGpu(size_t index) {
+    at::NoGradGuard no_grad;
+    const Parameter& parameter = *store_.parameters()[index];
+    at::Tensor weight = parameter.value;
+    weight.sub_(parameter.uses.front()->gradient, rate_);
+  }
+
   double rate_;
   const ParameterStore& store_;
 };
@@ -58,6 +69,7 @@ class AdamW : public Optimizer {
     const Parameter& parameter = *store_.parameters()[index];
     Moments& moments = moments_[index];
     ++moments.updates;
+    if (OnGpu(parameter)) return ApplyOnGpu(parameter, moments);
     Apply(SpanOf(parameter), parameter.value.dim() >= 2,
           moments.mean.mutable_data_ptr<float>(),
           moments.square.mutable_data_ptr<float>(), moments.updates);
@@ -78,6 +90,21 @@ class AdamW : public Optimizer {
     at::Tensor mean, square;
     int64_t updates;
   };
+
+  // The same formula in whole-tensor operations: the loops below need the host.
+  void ApplyOnGpu(const Parameter& parameter, Moments& moments) const {
+    at::NoGradGuard no_grad;
+    const double n = static_cast<double>(moments.updates);
+    const at::Tensor& g = parameter.uses.front()->gradient;
+    at::Tensor weight = parameter.value;
+    moments.mean.mul_(kBeta1).add_(g, 1 - kBeta1);
+    moments.square.mul_(kBeta2).addcmul_(g, g, 1 - kBeta2);
+    const at::Tensor spread = moments.square.sqrt()
+                                  .mul_(1 / std::sqrt(1 - std::pow(kBeta2, n)))
+                                  .add_(kEpsilon);
+    if (weight.dim() >= 2) weight.mul_(1 - rate_ * kDecay);
+    weight.addcdiv_(moments.mean, spread, -rate_ / (1 - std::pow(kBeta1, n)));
+  }
 
   void Apply(const Span& span, bool decays, float* mean, float* square,
              int64_t t) const {

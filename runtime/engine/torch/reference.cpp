@@ -10,7 +10,9 @@
 namespace pp::engine::torch_engine {
 
 TorchReference::TorchReference(std::shared_ptr<const Setup> setup)
-    : setup_(std::move(setup)), store_(setup_->seed) {
+    : setup_(std::move(setup)),
+      device_(setup_->device),
+      store_(setup_->seed, device_) {
   const uint32_t layers = setup_->model->Layers();
   whole_ = std::make_unique<ChunkRunner>(
       *setup_->model, models::LayerRange{0, layers, layers}, store_);
@@ -28,8 +30,10 @@ Result<std::unique_ptr<Reference>> TorchReference::Create(
 }
 
 double TorchReference::RunMicroBatches(uint64_t step) {
-  const at::Tensor input = setup_->model->Input(step, setup_->batch);
-  const at::Tensor target = setup_->model->Target(step, setup_->batch);
+  const at::Tensor input =
+      setup_->model->Input(step, setup_->batch).to(device_);
+  const at::Tensor target =
+      setup_->model->Target(step, setup_->batch).to(device_);
   double loss = 0;
   for (uint32_t m = 0; m < setup_->module.micro_batches; ++m) {
     const MicroBatch mb(m);
@@ -37,7 +41,7 @@ double TorchReference::RunMicroBatches(uint64_t step) {
       return batch.narrow(0, setup_->FirstRow(mb), setup_->Rows(mb));
     };
     Pass pass;
-    loss += whole_->ForwardLoss(rows(input), rows(target), pass);
+    loss += whole_->ForwardLoss(rows(input), rows(target), pass).item<double>();
     whole_->Backward({}, models::WeightTape::Mode::kRunAtOnce, pass);
   }
   return loss;
@@ -46,6 +50,7 @@ double TorchReference::RunMicroBatches(uint64_t step) {
 Result<double> TorchReference::Step(uint64_t step) {
   return AtBorder("unpipelined step", [&]() -> Result<double> {
     UseOneThread();
+    host_gradients_.clear();
     ZeroGradients(store_);
     const double loss = RunMicroBatches(step);
     ScaleGradients(store_, 0, 1.0 / setup_->Units(), {true});
@@ -64,7 +69,7 @@ Status TorchReference::Update() {
 
 void TorchReference::VisitGradients(
     const std::function<void(const GradientView&)>& visit) const {
-  VisitStore(store_, visit);
+  VisitStore(store_, &host_gradients_, visit);
 }
 
 }  // namespace pp::engine::torch_engine

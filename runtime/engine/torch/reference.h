@@ -27,7 +27,9 @@ class TorchReference : public Reference {
   double RunMicroBatches(uint64_t step);
 
   std::shared_ptr<const Setup> setup_;
+  at::Device device_;
   models::ParameterStore store_;
+  mutable std::vector<at::Tensor> host_gradients_;
   std::unique_ptr<ChunkRunner> whole_;
   std::unique_ptr<Optimizer> optimizer_;
 };

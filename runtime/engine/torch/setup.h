@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/bytecode/module.h"
+#include "runtime/engine/torch/gpu.h"
 #include "runtime/engine/torch/optimizer.h"
 #include "runtime/models/model.h"
 
@@ -18,6 +19,10 @@ struct Setup {
   uint32_t batch = 0;                      // rows
   uint64_t seed = 1;
   OptimizerConfig optimizer;
+  // On GPUs: theirs, and the kind of device that tensors are on. The number of
+  // the GPU is the queue's.
+  std::shared_ptr<Gpus> gpus;
+  c10::DeviceType device = at::kCPU;
 
   uint32_t Rows(MicroBatch mb) const {
     return models::MicroBatchRows(batch, module.micro_batches, mb.value);

@@ -14,23 +14,38 @@ namespace pp::engine::torch_engine {
 
 using models::WeightTape;
 
-TorchEngine::TorchEngine(std::shared_ptr<const Setup> setup, Rank rank)
+namespace {
+
+at::Device DeviceOf(const Setup& setup, const device::Queue* queue) {
+  if (queue == nullptr || setup.device == at::kCPU) return at::kCPU;
+  return {setup.device, static_cast<c10::DeviceIndex>(queue->device())};
+}
+
+}  // namespace
+
+TorchEngine::TorchEngine(std::shared_ptr<const Setup> setup, Rank rank,
+                         std::shared_ptr<device::Queue> queue)
     : setup_(std::move(setup)),
       program_(setup_->module.programs[rank.value]),
       rank_(rank),
+      queue_(std::move(queue)),
+      device_(DeviceOf(*setup_, queue_.get())),
       ledger_(std::make_shared<Ledger>()),
-      store_(setup_->seed),
+      store_(setup_->seed, device_),
       scaled_(program_.chunks.size()),
       updated_(program_.chunks.size()),
       stash_(program_.stashes) {}
 
-TorchEngine::~TorchEngine() = default;
+TorchEngine::~TorchEngine() {
+  if (queue_ != nullptr) queue_->Close();
+}
 
 template <class F>
 auto TorchEngine::Do(std::string_view what, F&& f) {
   LedgerScope scope(ledger_);
   return AtBorder(what, [&] {
     UseOneThread();
+    const StreamScope stream(queue_.get(), device_);
     return f();
   });
 }
@@ -41,7 +56,12 @@ Result<std::unique_ptr<Engine>> TorchEngine::Create(
     return Fail(UsageError(fmt::format("rank {} of a module of {} ranks",
                                        rank.value, setup->module.ranks())));
   }
-  std::unique_ptr<TorchEngine> engine(new TorchEngine(std::move(setup), rank));
+  std::shared_ptr<device::Queue> queue;
+  if (setup->gpus != nullptr) {
+    PP_ASSIGN_OR_RETURN(queue, setup->gpus->NewQueue(rank.value));
+  }
+  std::unique_ptr<TorchEngine> engine(
+      new TorchEngine(std::move(setup), rank, std::move(queue)));
   PP_RETURN_IF_ERROR(engine->Do("building the stages", [&]() -> Status {
     engine->Build();
     return OkStatus();
@@ -57,7 +77,8 @@ void TorchEngine::Build() {
         *setup_->model, setup_->stages[program_.chunks[c].stage.value], store_);
   }
   optimizer_ = MakeOptimizer(setup_->optimizer, store_);
-  peak_predicted_ = Predict();
+  // On a GPU bytes are the allocator's, which knows no ranks.
+  if (device_.is_cpu()) peak_predicted_ = Predict();
 }
 
 uint64_t TorchEngine::Predict() {
@@ -85,10 +106,10 @@ void TorchEngine::TakeBatch(uint64_t step) {
   input_.reset();
   target_.reset();
   if (std::ranges::any_of(chunks_, &ChunkRunner::first)) {
-    input_ = setup_->model->Input(step, setup_->batch);
+    input_ = setup_->model->Input(step, setup_->batch).to(device_);
   }
   if (std::ranges::any_of(chunks_, &ChunkRunner::last)) {
-    target_ = setup_->model->Target(step, setup_->batch);
+    target_ = setup_->model->Target(step, setup_->batch).to(device_);
   }
 }
 
@@ -104,12 +125,25 @@ Status TorchEngine::BeginStep(uint64_t step) {
             stash_[i]->chunk.value, stash_[i]->mb.value, i));
       }
     }
+    if (queue_ != nullptr) PP_RETURN_IF_ERROR(queue_->BeginStep());
     ZeroGradients(store_);
     losses_.clear();
+    queued_losses_.clear();
+    host_gradients_.clear();
     scaled_.assign(scaled_.size(), false);
     updated_.assign(updated_.size(), false);
     TakeBatch(step);
     ledger_->ResetPeak();
+    return OkStatus();
+  });
+}
+
+Status TorchEngine::EndStep() {
+  return Do("end of step", [&]() -> Status {
+    for (const auto& [mb, loss] : queued_losses_) {
+      losses_.emplace_back(mb, loss.item<double>());
+    }
+    queued_losses_.clear();
     return OkStatus();
   });
 }
@@ -152,9 +186,14 @@ Status TorchEngine::RunForward(const Work& work) {
   if (chunk.first()) x = RowsOf(input_, work.mb);
   auto entry = std::make_unique<Entry>(Entry{work.chunk, work.mb, {}});
   if (chunk.last()) {
-    const double loss =
-        chunk.ForwardLoss(x, RowsOf(target_, work.mb), entry->pass);
-    losses_.emplace_back(work.mb, loss);
+    const at::Tensor target = RowsOf(target_, work.mb);
+    if (queue_ != nullptr) {
+      queued_losses_.emplace_back(work.mb,
+                                  chunk.ForwardLoss(x, target, entry->pass));
+    } else {
+      losses_.emplace_back(
+          work.mb, chunk.ForwardLoss(x, target, entry->pass).item<double>());
+    }
   } else {
     const at::Tensor y = chunk.Forward(x, entry->pass);
     PP_RETURN_IF_ERROR(Give("forward", work, y, false));
@@ -310,7 +349,7 @@ Status TorchEngine::Update(ChunkId chunk) {
 
 void TorchEngine::VisitGradients(
     const std::function<void(const GradientView&)>& visit) const {
-  VisitStore(store_, visit);
+  VisitStore(store_, &host_gradients_, visit);
 }
 
 // ---- Memory ----
@@ -326,13 +365,18 @@ Result<Buffer> TorchEngine::Allocate(bytecode::Payload payload, StageId stage,
                                  stage.value, mb.value)));
     }
     (void)payload;  // a gradient has the shape of what it is the gradient of
-    return ToBuffer(
-        at::empty(setup_->model->BoundaryShape(setup_->Rows(mb)), at::kFloat));
+    return ToBuffer(at::empty(setup_->model->BoundaryShape(setup_->Rows(mb)),
+                              at::TensorOptions(at::kFloat).device(device_)));
   });
 }
 
 void TorchEngine::Adopt(Buffer& buffer) {
-  if (const at::Tensor* tensor = TensorOf(buffer)) {
+  const at::Tensor* tensor = TensorOf(buffer);
+  if (tensor == nullptr) return;
+  if (tensor->is_cuda()) {
+    // Its memory goes back to the peer's pool, but not before this rank's work.
+    tensor->record_stream(TorchStream(*queue_));
+  } else {
     MoveToLedger(tensor->storage(), ledger_);
   }
 }
@@ -346,7 +390,9 @@ MemoryReport TorchEngine::Memory() const {
     report.gradients += use->gradient.nbytes();
   }
   report.optimizer = optimizer_->StateBytes();
-  report.peak_measured = static_cast<uint64_t>(ledger_->peak());
+  if (device_.is_cpu()) {
+    report.peak_measured = static_cast<uint64_t>(ledger_->peak());
+  }
   report.peak_predicted = peak_predicted_;
   return report;
 }

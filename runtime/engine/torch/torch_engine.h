@@ -44,6 +44,8 @@ class TorchEngine : public Engine {
     return losses_;
   }
   double LossUnits() const override { return setup_->Units(); }
+  std::shared_ptr<device::Queue> queue() const override { return queue_; }
+  Status EndStep() override;
   void VisitGradients(
       const std::function<void(const GradientView&)>& visit) const override;
   MemoryReport Memory() const override;
@@ -59,7 +61,9 @@ class TorchEngine : public Engine {
     Pass pass;
   };
 
-  TorchEngine(std::shared_ptr<const Setup> setup, Rank rank);
+  // `queue` is null on the CPU.
+  TorchEngine(std::shared_ptr<const Setup> setup, Rank rank,
+              std::shared_ptr<device::Queue> queue);
 
   void Build();
   uint64_t Predict();  // peak bytes, memory_plan.h
@@ -84,6 +88,8 @@ class TorchEngine : public Engine {
   std::shared_ptr<const Setup> setup_;
   const bytecode::RankProgram& program_;
   Rank rank_;
+  std::shared_ptr<device::Queue> queue_;
+  at::Device device_;
   std::shared_ptr<Ledger> ledger_;
   models::ParameterStore store_;
   std::vector<ChunkRunner> chunks_;  // by ChunkId
@@ -93,6 +99,9 @@ class TorchEngine : public Engine {
   // Of the step.
   at::Tensor input_, target_;  // of the batch; only where an end needs them
   std::vector<std::pair<MicroBatch, double>> losses_;
+  // On a GPU: losses whose value is not there before the end of the step.
+  std::vector<std::pair<MicroBatch, at::Tensor>> queued_losses_;
+  mutable std::vector<at::Tensor> host_gradients_;
   std::vector<bool> scaled_, updated_;         // by ChunkId
   std::vector<std::unique_ptr<Entry>> stash_;  // by StashId; null: free
 };
