@@ -16,12 +16,15 @@
 #include "runtime/launch/run_processes.h"
 #include "runtime/launch/run_threads.h"
 #include "runtime/launch/signals.h"
+#include "runtime/launch/spawn.h"
 #include "runtime/trace/chrome_writer.h"
 #include "runtime/trace/profile.h"
 #include "runtime/transport/registry.h"
 
 namespace pp::launch {
 namespace {
+
+constexpr const char kOwnLauncher[] = "--nproc";
 
 int Failed(const Status& status) {
   fmt::print(stderr, "pprun: error: {}\n", status.message());
@@ -191,23 +194,41 @@ Status CheckOutputs(const Options& options) {
   return OkStatus();
 }
 
+Status CheckInjection(const bytecode::Module& module, const Options& options) {
+  if (!options.inject) return OkStatus();
+  const Injection& fault = *options.inject;
+  if (fault.rank.value >= module.ranks()) {
+    return UsageError(fmt::format("--inject: there is no rank {}, but 0..{}",
+                                  fault.rank.value, module.ranks() - 1));
+  }
+  const size_t size = module.programs[fault.rank.value].code.size();
+  if (fault.pc < size && fault.step < options.steps) return OkStatus();
+  return UsageError(
+      fmt::format("--inject: rank {} has pc 0..{} and the run steps 0..{}",
+                  fault.rank.value, size - 1, options.steps - 1));
+}
+
+// What can be said before anything is started. Settles transport and world.
+Result<bytecode::Module> LoadProgram(Options& options,
+                                     std::optional<World>& world) {
+  const bool leads = !world || world->rank == Rank(0);
+  PP_RETURN_IF_ERROR(SettleWorld(options, world));
+  if (leads) PP_RETURN_IF_ERROR(CheckOutputs(options));
+  PP_ASSIGN_OR_RETURN(bytecode::Module module,
+                      bytecode::LoadFile(options.program));
+  PP_RETURN_IF_ERROR(CheckWorld(module, options, world));
+  PP_RETURN_IF_ERROR(CheckInjection(module, options));
+  return module;
+}
+
 int RunThis(Options options, std::optional<World> world) {
   const bool leads = !world || world->rank == Rank(0);
-  if (const Status status = SettleWorld(options, world); !status.ok()) {
-    return Failed(status);
-  }
-  if (leads) {
-    if (const Status s = CheckOutputs(options); !s.ok()) return Failed(s);
-  }
-  auto factory = OpenEngine(options.engine.model);
-  if (!factory) return Failed(factory.error());
+  const auto module = LoadProgram(options, world);
+  if (!module) return Failed(module.error());
   const auto bytes = ReadFile(options.program);
   if (!bytes) return Failed(bytes.error());
-  const auto module = bytecode::LoadFile(options.program);
-  if (!module) return Failed(module.error());
-  if (const Status status = CheckWorld(*module, options, world); !status.ok()) {
-    return Failed(status);
-  }
+  auto factory = OpenEngine(options.engine.model);
+  if (!factory) return Failed(factory.error());
   engine::EngineConfig engine = options.engine;
   auto driver = OpenDevice(engine.device);
   if (!driver) return Failed(driver.error());
@@ -243,7 +264,18 @@ int RunThis(Options options, std::optional<World> world) {
 int RunProgram(const Options& options) {
   auto world = ReadWorld([](const char* name) { return std::getenv(name); });
   if (!world) return Failed(world.error());
+  if (*world && ReadSpawned()) (*world)->launcher = kOwnLauncher;
   return RunThis(options, std::move(*world));
+}
+
+int SpawnProgram(const Options& options, char** argv) {
+  Options settled = options;
+  std::optional<World> world = World{};
+  world->ranks = options.nproc;
+  world->launcher = kOwnLauncher;
+  const auto module = LoadProgram(settled, world);
+  if (!module) return Failed(module.error());
+  return Spawn(options.nproc, argv);
 }
 
 }  // namespace pp::launch

@@ -10,4 +10,8 @@ namespace pp::launch {
 // when a rank could not be ended.
 int RunProgram(const Options& options);
 
+// The same in options.nproc processes of this program, with the arguments
+// `argv`. What is wrong whoever runs it is said once, before any is started.
+int SpawnProgram(const Options& options, char** argv);
+
 }  // namespace pp::launch

@@ -135,6 +135,8 @@ class Launcher {
                       rank, child.process));
     }
     const int code = killed ? 4 : WEXITSTATUS(status);
+    // A process that ends by itself says why.
+    if (code != 0 && causes_.empty()) said_ = true;
     if (code != 0 && code_ == 0) code_ = code;
     if (code != 0 && !deadline_) deadline_ = steady_clock::now() + kGrace;
     // Rank 0 has given the others their time and told of them.
@@ -166,8 +168,8 @@ class Launcher {
   int Conclude() const {
     std::fflush(stdout);
     for (size_t i = causes_.size(); i-- > 0;) {
-      fmt::print(stderr, "pprun: {}{}\n", i == 0 ? "first cause: " : "",
-                 causes_[i]);
+      fmt::print(stderr, "pprun: {}{}\n",
+                 i == 0 && !said_ ? "first cause: " : "", causes_[i]);
     }
     if (code_ == 0 && passed_on_) return 4;
     return code_;
@@ -177,6 +179,7 @@ class Launcher {
   std::vector<std::string> causes_;
   std::optional<Deadline> deadline_;
   int code_ = 0;
+  bool said_ = false;  // the first that failed told the cause itself
   bool passed_on_ = false;
 };
 

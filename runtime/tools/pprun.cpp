@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   }
   // Not again in the processes that this one starts.
   if (line->options.nproc > 0 && !pp::launch::ReadSpawned()) {
-    return pp::launch::Spawn(line->options.nproc, argv);
+    return pp::launch::SpawnProgram(line->options, argv);
   }
   return pp::launch::RunProgram(line->options);
 }
