@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdlib>
 #include <string_view>
 
 #include "runtime/device/plugin.h"
@@ -35,8 +34,6 @@ Result<Create> Open(const std::string& file, const char* abi_name,
                                  "`./setup --help` tells how to get it)",
                                  file, path)));
   }
-  // LibTorch's warnings are stacks of its own; errors come as statuses.
-  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Fail(MachineError(dlerror()));
   const auto its_abi =

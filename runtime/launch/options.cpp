@@ -104,7 +104,8 @@ class Parser {
                     "kinds: error, exit, kill, stop, hang");
     app_.add_option("--timeout", options_.timeout_s,
                     "seconds one instruction may take before the run counts "
-                    "as hung (60)")
+                    "as hung (60); ranks that are processes have 10 more to "
+                    "come together")
         ->check(Within(0.01, 1e6));
   }
 

@@ -57,6 +57,9 @@ std::string Who() {
   return fmt::format("{}, process {}", host, getpid());
 }
 
+// Besides the timeout: libraries of a gigabyte are loaded by all at once.
+constexpr std::chrono::seconds kToLoad{10};
+
 // One rank on its way from a world to a transport and a run.
 class Member {
  public:
@@ -69,7 +72,7 @@ class Member {
         options_(options),
         run_(run),
         hello_(std::move(hello)),
-        deadline_(std::chrono::steady_clock::now() + run.timeout) {}
+        deadline_(std::chrono::steady_clock::now() + run.timeout + kToLoad) {}
 
   Result<RunResult> Lead() {
     PP_ASSIGN_OR_RETURN(Listener listener, Listen());

@@ -2,9 +2,11 @@
 
 #define USE_C10D_GLOO
 #include <ATen/ATen.h>
+#include <c10/util/Logging.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -482,6 +484,11 @@ const c10::intrusive_ptr<c10d::Store>& Reveal(const StorePtr& store) {
 }
 
 }  // namespace
+
+void QuietLog() {
+  setenv("TORCH_CPP_LOG_LEVEL", "FATAL", 0);
+  c10::initLogging();
+}
 
 Result<StorePtr> ServeStore(const std::string& address,
                             const Listening& listening, Deadline deadline) {

@@ -14,6 +14,10 @@ namespace pp::transport::gloo {
 // Hides LibTorch's types from everything but endpoint.cpp.
 using StorePtr = std::shared_ptr<void>;
 
+// LibTorch logs what it throws as well, with stacks: its log says nothing from
+// here on, unless TORCH_CPP_LOG_LEVEL asks for it. Failures come as statuses.
+void QuietLog();
+
 Result<StorePtr> ServeStore(const std::string& address,
                             const Listening& listening, Deadline deadline);
 // `place` is what GlooTransport::Open gave: "PORT ADDRESS".

@@ -40,6 +40,7 @@ class GlooTransport final : public ProcessTransport {
 }  // namespace
 
 std::unique_ptr<ProcessTransport> CreateProcessTransport() {
+  QuietLog();
   return std::make_unique<GlooTransport>();
 }
 
