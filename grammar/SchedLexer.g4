@@ -29,6 +29,7 @@ WHEN     : 'when' ;
 LINEAR   : 'linear' ;
 LOOP     : 'loop' ;
 VEE      : 'vee' ;
+WAVE     : 'wave' ;
 CUSTOM   : 'custom' ;
 STAGE    : 'stage' ;
 CHUNK    : 'chunk' ;
@@ -45,7 +46,7 @@ QUANTITIES : ('cost' | 'mem') [ \t\r\n]* '{' ~[{}]* '}' ;
 
 // Kept free for what the language will get: no names.
 RESERVED
-  : 'cost' | 'mem' | 'weights' | 'slots' | 'table' | 'bidir' | 'wave'
+  : 'cost' | 'mem' | 'weights' | 'slots' | 'table' | 'bidir'
   | 'R' | 'U'
   ;
 

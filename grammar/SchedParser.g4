@@ -48,6 +48,7 @@ placement
   : LINEAR                          # placeLinear
   | LOOP LPAREN expr RPAREN         # placeLoop
   | VEE                             # placeVee
+  | WAVE LPAREN expr RPAREN         # placeWave
   | CUSTOM LBRACE customRule+ RBRACE # placeCustom
   ;
 
@@ -117,4 +118,4 @@ primary
 
 argument : opLetter | expr ;
 
-name : IDENT | LINEAR | LOOP | VEE | CUSTOM | STAGE | CHUNK ;
+name : IDENT | LINEAR | LOOP | VEE | WAVE | CUSTOM | STAGE | CHUNK ;

@@ -146,6 +146,9 @@ struct PlaceLoop {
   ExprPtr chunks;
 };
 struct PlaceVee {};
+struct PlaceWave {
+  ExprPtr chunks;
+};
 // custom { stages N; stage EXPR -> rank EXPR, chunk EXPR ... }: each rule
 // binds `s` over its range. A rule: `stage s in a..b -> rank E, chunk E` or
 // `stage E -> rank E, chunk E` (one stage).
@@ -159,7 +162,7 @@ struct PlaceCustom {
   std::vector<CustomRule> rules;
 };
 struct PlaceDecl {
-  std::variant<PlaceLinear, PlaceLoop, PlaceVee, PlaceCustom> kind;
+  std::variant<PlaceLinear, PlaceLoop, PlaceVee, PlaceWave, PlaceCustom> kind;
 };
 
 // walk F by (k1, k2, ...): ascending by the tuple, over names c, m (and r).

@@ -154,6 +154,9 @@ class Printer {
   void Place(const PlaceLoop& p) {
     Line(fmt::format("place loop({})", Print(*p.chunks)));
   }
+  void Place(const PlaceWave& p) {
+    Line(fmt::format("place wave({})", Print(*p.chunks)));
+  }
   void Place(const PlaceCustom& p) {
     Braces("place custom", [&] {
       for (const CustomRule& rule : p.rules) {

@@ -75,32 +75,49 @@ class Placer {
     return placement;
   }
 
-  Placed Place(const sema::Linear&) { return Looped("linear", 1); }
+  // The stages go down the ranks and up again by turns: at each turn two
+  // neighbours share a rank, and need no message.
+  Placed Waved(std::string text, uint32_t chunks) {
+    if (!Fits(uint64_t{chunks} * ranks_)) return std::nullopt;
+    ir::Placement placement = Empty(std::move(text), chunks * ranks_);
+    for (uint32_t s = 0; s < placement.stages; ++s) {
+      const uint32_t along = s % ranks_;
+      Put(placement, s, s / ranks_ % 2 == 0 ? along : ranks_ - 1 - along);
+    }
+    return placement;
+  }
 
-  Placed Place(const sema::Loop& loop) {
-    int64_t chunks = instance_.eval().Eval(loop.chunks);
+  // The number between the brackets of `loop(v)` or `wave(k)`.
+  std::optional<uint32_t> Chunks(const char* word, sema::ExprId expr) {
+    int64_t chunks = instance_.eval().Eval(expr);
     if (instance_.eval().failed()) {
       instance_.EmitFault("in this placement", diag_);
       return std::nullopt;
     }
     if (chunks < 1 || chunks > kMaxChunks) {
       Error(Code::kBadPlacement, Where(),
-            fmt::format("`loop({})`: a rank holds 1..{} chunks", chunks,
+            fmt::format("`{}({})`: a rank holds 1..{} chunks", word, chunks,
                         kMaxChunks))
           .Note({}, With());
       return std::nullopt;
     }
-    return Looped(fmt::format("loop({})", chunks),
-                  static_cast<uint32_t>(chunks));
+    return static_cast<uint32_t>(chunks);
   }
 
-  Placed Place(const sema::Vee&) {
-    if (!Fits(uint64_t{2} * ranks_)) return std::nullopt;
-    ir::Placement placement = Empty("vee", 2 * ranks_);
-    for (uint32_t s = 0; s < placement.stages; ++s) {
-      Put(placement, s, s < ranks_ ? s : placement.stages - 1 - s);
-    }
-    return placement;
+  Placed Place(const sema::Linear&) { return Looped("linear", 1); }
+
+  Placed Place(const sema::Loop& loop) {
+    const std::optional<uint32_t> chunks = Chunks("loop", loop.chunks);
+    if (!chunks) return std::nullopt;
+    return Looped(fmt::format("loop({})", *chunks), *chunks);
+  }
+
+  Placed Place(const sema::Vee&) { return Waved("vee", 2); }
+
+  Placed Place(const sema::Wave& wave) {
+    const std::optional<uint32_t> chunks = Chunks("wave", wave.chunks);
+    if (!chunks) return std::nullopt;
+    return Waved(fmt::format("wave({})", *chunks), *chunks);
   }
 
   // ---- custom ----

@@ -126,6 +126,9 @@ ast::PlaceDecl AstBuilder::BuildPlace(P::PlacementContext* context) {
   if (dynamic_cast<P::PlaceVeeContext*>(context) != nullptr) {
     return {ast::PlaceVee{}};
   }
+  if (auto* wave = dynamic_cast<P::PlaceWaveContext*>(context)) {
+    return {ast::PlaceWave{BuildExpr(wave->expr())}};
+  }
   if (auto* custom = dynamic_cast<P::PlaceCustomContext*>(context)) {
     ast::PlaceCustom place;
     for (P::CustomRuleContext* rule : custom->customRule()) {

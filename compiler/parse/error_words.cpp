@@ -72,9 +72,10 @@ const std::vector<NamedSet>& NamedSets() {
       {expression | Operations(), {}, "an operation or an expression"},
       {expression, {}, "an expression"},
       {Names(), {}, "a name"},
-      {Set({P::LINEAR, P::LOOP, P::VEE, P::CUSTOM}),
+      {Set({P::LINEAR, P::LOOP, P::VEE, P::WAVE, P::CUSTOM}),
        {},
-       "a placement (`linear`, `loop(v)`, `vee` or `custom { ... }`)"},
+       "a placement (`linear`, `loop(v)`, `vee`, `wave(k)` or `custom { ... "
+       "}`)"},
       {Operations(), {}, "an operation (`F`, `B`, `I` or `W`)"},
       {Set({P::STRING}), {}, "a text in double quotes"},
       {Operators(), Set({P::COLON}), "an operator"},

@@ -21,7 +21,6 @@ constexpr Reserved kReserved[] = {
     {"slots", "programs given as time slots", Lexer::IDENT},
     {"table", "programs and placements given as tables", Lexer::IDENT},
     {"bidir", "the bidirectional placement", Lexer::VEE},
-    {"wave", "the wave placement", Lexer::LOOP},
     {"R", "the recompute operation", Lexer::OP_F},
     {"U", "the update operation", Lexer::OP_F},
 };

@@ -121,6 +121,9 @@ struct Loop {
   ExprId chunks = kNone;
 };
 struct Vee {};
+struct Wave {
+  ExprId chunks = kNone;
+};
 struct Rule {
   Slot slot = kNone;                   // bound to the stage, if named
   ExprId begin = kNone, end = kNone;   // end kNone: the one stage `begin`
@@ -132,7 +135,7 @@ struct Custom {
 };
 
 struct Placement {
-  std::variant<Linear, Loop, Vee, Custom> kind;
+  std::variant<Linear, Loop, Vee, Wave, Custom> kind;
   Span span;
 };
 

@@ -204,7 +204,9 @@ void Resolver::ResolvePlace() {
         .Emit(Code::kPlaceCount, program_.name_span,
               fmt::format("schedule `{}` does not say where its stages live",
                           program_.name))
-        .Help("add `place linear`, or `loop(v)`, `vee`, `custom { ... }`");
+        .Help(
+            "add `place linear`, or `loop(v)`, `vee`, `wave(k)`, `custom { ... "
+            "}`");
     return;
   }
   const auto& owned = flat_.places.front();
@@ -220,6 +222,8 @@ void Resolver::ResolvePlace() {
     program_.placement.kind = Loop{ResolveNumber(*loop->chunks)};
   } else if (std::holds_alternative<ast::PlaceVee>(owned.node->kind)) {
     program_.placement.kind = Vee{};
+  } else if (auto* wave = std::get_if<ast::PlaceWave>(&owned.node->kind)) {
+    program_.placement.kind = Wave{ResolveNumber(*wave->chunks)};
   } else if (auto* custom = std::get_if<ast::PlaceCustom>(&owned.node->kind)) {
     Custom resolved;
     for (const ast::CustomRule& rule : custom->rules) {

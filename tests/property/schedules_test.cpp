@@ -120,6 +120,22 @@ TEST(Library, BreadthFirst) {
   }
 }
 
+TEST(Library, Hanayo) {
+  SchedText sched = Library("hanayo");
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (uint32_t p = 1; p <= kMaxP; ++p) {
+    for (uint32_t m = 1; m <= kMaxM; ++m) {
+      for (uint32_t w = 1; w <= 2; ++w) {
+        SCOPED_TRACE(fmt::format("P = {}, M = {}, w = {}", p, m, w));
+        const size_t expectations = 1 + (m >= p) + (m % p == 0);
+        CheckPoint(sched, {{"P", p}, {"M", m}, {"w", w}},
+                   testing::Hanayo(p, m, w), expectations);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(Library, InterleavedZb) {
   SchedText sched = Library("interleaved_zb");
   ASSERT_TRUE(sched.ok()) << sched.Said();

@@ -1,6 +1,7 @@
 #include "tests/support/op_lists.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace pp::testing {
@@ -214,6 +215,39 @@ ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches) {
     while (i[0] < micro_batches) both(0);
     while (w[1] < micro_batches) weight(1);
     while (w[0] < micro_batches) weight(0);
+  }
+  return s;
+}
+
+// Every operation is put where its slot says; an operation that
+// another one overwrites is missing, which comparing orders finds.
+ir::Schedule Hanayo(uint32_t ranks, uint32_t micro_batches, uint32_t w) {
+  const uint32_t stages = 2 * w * ranks;
+  std::vector<std::vector<uint32_t>> chunks(ranks);
+  for (uint32_t turn = 0; turn < 2 * w; turn += 2) {
+    for (uint32_t r = 0; r < ranks; ++r) {
+      chunks[r].push_back(turn * ranks + r);
+      chunks[r].push_back((turn + 2) * ranks - 1 - r);
+    }
+  }
+  ir::Schedule s = Frame(chunks, micro_batches);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    struct Work {
+      OpKind kind;
+      uint32_t mb, chunk;
+    };
+    std::map<uint32_t, Work> slots;
+    for (uint32_t c = 0; c < 2 * w; ++c) {
+      for (uint32_t m = 0; m < micro_batches; ++m) {
+        const uint32_t begin = 2 * stages * (m / ranks) + 2 * (m % ranks);
+        const uint32_t mirror = 2 * stages - 1 - chunks[r][c];
+        slots[begin + chunks[r][c]] = {OpKind::kF, m, c};
+        slots[begin + mirror] = {OpKind::kB, m, c};
+      }
+    }
+    for (const auto& [slot, work] : slots) {
+      Add(s, r, work.kind, work.mb, work.chunk);
+    }
   }
   return s;
 }

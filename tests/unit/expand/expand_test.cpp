@@ -107,6 +107,12 @@ TEST(Placement, VeeHoldsStageRAndItsMirror) {
   EXPECT_EQ(Placed("vee", 2), (Stages{{0, 3}, {1, 2}}));
   EXPECT_EQ(Placed("vee", 3), (Stages{{0, 5}, {1, 4}, {2, 3}}));
 }
+TEST(Placement, WaveGoesDownAndUp) {
+  EXPECT_EQ(Placed("wave(1)", 2), (Stages{{0}, {1}}));
+  EXPECT_EQ(Placed("wave(2)", 3), Placed("vee", 3));
+  EXPECT_EQ(Placed("wave(3)", 2), (Stages{{0, 3, 4}, {1, 2, 5}}));
+  EXPECT_EQ(Placed("wave(4)", 2), (Stages{{0, 3, 4, 7}, {1, 2, 5, 6}}));
+}
 TEST(Placement, Custom) {
   EXPECT_EQ(Placed("custom { stage s in 0..P -> rank P-1-s\n"
                    "         stage P -> rank 0, chunk 1 }",

@@ -87,6 +87,9 @@ const Case kCases[] = {
     {"RankNegative", 2, 1, "place linear rank 0-1 { F } rank r { F }",
      "2:19: PP2111 rank -1 out of range 0..1\n"
      "  note with P = 2, M = 1\n"},
+    {"WaveOfNothing", 2, 1, "place wave(M - 1) rank r { F }",
+     "2:1: PP2112 `wave(0)`: a rank holds 1..65535 chunks\n"
+     "  note with P = 2, M = 1\n"},
     {"LoopOfNothing", 2, 1, "place loop(M - 1) rank r { F }",
      "2:1: PP2112 `loop(0)`: a rank holds 1..65535 chunks\n"
      "  note with P = 2, M = 1\n"},

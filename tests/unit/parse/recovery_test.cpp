@@ -109,7 +109,7 @@ TEST_F(RecoveryTest, BrokenTokensDoNotCascade) {
                   "  require 1, \"open\n"
                   "  let cost = $\n"
                   "}\n"),
-            (Expected{3, 4, 5, 6, 7, 7, 7, 8, 8, 9, 9, 10, 11, 11}));
+            (Expected{3, 4, 5, 7, 7, 7, 8, 8, 9, 9, 10, 11, 11}));
 }
 
 TEST_F(RecoveryTest, AnOpenCommentExplainsTheEnd) {

@@ -31,8 +31,8 @@ TEST_F(SyntaxErrorTest, MisspeltKeywords) {
             "2:15: expected a line of a schedule (`place`, `rank`, `expect`, "
             "...) or `}`, found `whn`\n  help: did you mean `when`?\n");
   EXPECT_EQ(InBody("place custm { stage 0 -> rank 1 }"),
-            "2:7: expected a placement (`linear`, `loop(v)`, `vee` or "
-            "`custom { ... }`), found `custm`\n"
+            "2:7: expected a placement (`linear`, `loop(v)`, `vee`, "
+            "`wave(k)` or `custom { ... }`), found `custm`\n"
             "  help: did you mean `custom`?\n");
   EXPECT_EQ(Errors("schedule s(P) extend t { }"),
             "1:15: expected `{`, found `extend`\n"

@@ -59,8 +59,7 @@ TEST_F(TokenErrorTest, Texts) {
 }
 
 TEST_F(TokenErrorTest, ReservedWordsAreNamed) {
-  for (const char* word :
-       {"weights", "slots", "table", "bidir", "wave", "R", "U"}) {
+  for (const char* word : {"weights", "slots", "table", "bidir", "R", "U"}) {
     const std::string shown = InLet(word);
     EXPECT_EQ(shown.find(std::string("2:1: `") + word + "` is reserved for "),
               0u)

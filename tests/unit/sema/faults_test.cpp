@@ -166,7 +166,8 @@ const Case kCases[] = {
      "  help: put it in a rank block: `rank r { phase ... }`\n"},
     {"NoPlace", "schedule s(P, M) { rank r { F } }",
      "1:10: PP2010 schedule `s` does not say where its stages live\n"
-     "  help: add `place linear`, or `loop(v)`, `vee`, `custom { ... }`\n"},
+     "  help: add `place linear`, or `loop(v)`, `vee`, `wave(k)`, "
+     "`custom { ... }`\n"},
     {"TwoPlaces", "schedule s(P, M) { place linear place vee rank r { F } }",
      "1:33: PP2010 a schedule has one `place`, this is another\n"
      "  note 1:20: the first is here\n"},
