@@ -41,6 +41,8 @@ struct Assumptions {
   // hosts until both are issued, as NCCL does that connects when first used.
   // (pprun connects all before the first step.)
   bool first_connection = false;
+
+  friend bool operator==(const Assumptions&, const Assumptions&) = default;
 };
 
 enum class EventKind : uint8_t {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/analysis/simulate.h"
+#include "compiler/driver/report.h"
+#include "compiler/driver/sweep.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -23,14 +24,12 @@ Result<std::vector<int64_t>> Numbers(const char* flag,
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(text).split(parts, ',');
   for (llvm::StringRef part : parts) {
-    auto [first, last] = part.split("..");
-    if (!part.contains("..")) last = first;
-    int64_t begin = 0, end = 0;
-    if (first.trim().getAsInteger(10, begin) ||
-        last.trim().getAsInteger(10, end) || end < begin) {
+    const auto bounds = ParseBounds(part);
+    if (!bounds || bounds->second < bounds->first) {
       return Fail(UsageError(fmt::format(
           "{}: `{}` is no number and no range FIRST..LAST", flag, part.str())));
     }
+    const auto [begin, end] = *bounds;
     if (static_cast<uint64_t>(end) - static_cast<uint64_t>(begin) >= kMaxRows) {
       return Fail(UsageError(fmt::format("{}: `{}` has more than {} numbers",
                                          flag, part.str(), kMaxRows)));
@@ -91,7 +90,6 @@ Result<CompareRow> Row(Session& session, const sema::CheckedSchedule& checked,
   for (const auto& stages : schedule.placement.stage) {
     row.chunks = std::max(row.chunks, static_cast<uint32_t>(stages.size()));
   }
-  row.timed = models.costs.timed;
   row.metrics = std::move(result.point->metrics);
   row.formulas =
       expand::EvaluateFormulas(checked, point, row.metrics, models.costs);
@@ -189,11 +187,8 @@ std::string CompareText(const std::vector<CompareRow>& rows) {
       bytes ? "       bytes" : "");
   for (const CompareRow& row : rows) text += Line(row, width);
   return text +
-         "\n(1) bubble_fraction: idle / (P x makespan); (P-1)/(M+P-1) for "
-         "GPipe\n"
-         "(2) bubble_overhead: idle / work; Megatron-LM's (P-1)/M\n"
-         "(3) bubble_longest_stage: (c - work) / c, c = longest time from a "
-         "rank's first to its last operation; Zero Bubble's\n"
+         fmt::format("\n(1) {}\n(2) {}\n(3) {}\n", kBubbleFraction,
+                     kBubbleOverhead, kBubbleLongestStage) +
          "bubble of a rank: makespan - work, the largest over the ranks; peak "
          "activations: of the\nrank that holds most, in units of one rank's "
          "layers; formula: the `expect` lines of the\nfile, - where it has "

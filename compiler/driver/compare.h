@@ -19,7 +19,6 @@ struct CompareRow {
   std::string parameters;  // the others: "v=2"
   std::string refused;     // not empty: why there are no numbers
   uint32_t chunks = 1;     // of a rank
-  bool timed = false;
   ir::Metrics metrics;
   expand::Formulas formulas;
   std::optional<ir::Bytes> bytes;  // the largest rank's, where sizes are known

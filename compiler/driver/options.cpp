@@ -68,6 +68,13 @@ void AddCosts(CLI::App& app, Raw& raw) {
                  "rank has");
 }
 
+// A file at a point of its parameters, under costs.
+void AddInput(CLI::App& app, Raw& raw, const char* what) {
+  AddFile(app, raw, what);
+  AddPoint(app, raw);
+  AddCosts(app, raw);
+}
+
 void AddTier(CLI::App& app, Raw& raw) {
   app.add_option("--tier", raw.options.tier,
                  "what the transport is assumed to do: strict (the gate), "
@@ -86,9 +93,7 @@ void AddJson(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureCompile(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.sched");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.sched");
   AddOutput(app, raw, "OUT.ppb or OUT.ppasm (default: FILE's stem + .ppb)");
   app.add_option("--emit", raw.options.emit,
                  "print a stage's result instead: ast, ir or asm")
@@ -96,9 +101,7 @@ void ConfigureCompile(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureCheck(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.sched");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.sched");
   AddJson(app, raw);
   AddTier(app, raw);
   app.add_option("--for", raw.options.sweep,
@@ -108,9 +111,7 @@ void ConfigureCheck(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureSimulate(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.sched or FILE.ppb");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.sched or FILE.ppb");
   AddJson(app, raw);
   app.add_option("--barrier", raw.options.barrier,
                  "on: one step alone; off: also what a step takes in the long "
@@ -134,9 +135,7 @@ void ConfigureCompare(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureShow(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.sched or FILE.ppb");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.sched or FILE.ppb");
   AddOutput(app, raw,
             "OUT.svg, OUT.html, or OUT.json: Chrome trace (default: the "
             "terminal)");
@@ -150,9 +149,7 @@ void ConfigureShow(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureDump(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
   app.add_option("--rank", raw.options.rank, "only this rank");
   app.add_flag("--hex", raw.options.hex, "the bytes, annotated");
 }
@@ -163,9 +160,7 @@ void ConfigureAssemble(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureVerify(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.ppb, FILE.ppasm or FILE.sched");
   AddTier(app, raw);
 }
 
@@ -183,9 +178,7 @@ void ConfigureImport(CLI::App& app, Raw& raw) {
 }
 
 void ConfigureExport(CLI::App& app, Raw& raw) {
-  AddFile(app, raw, "FILE.sched, FILE.ppb, FILE.ppasm or TABLE.csv");
-  AddPoint(app, raw);
-  AddCosts(app, raw);
+  AddInput(app, raw, "FILE.sched, FILE.ppb, FILE.ppasm or TABLE.csv");
   AddFormat(app, raw);
   app.add_flag("--comms", raw.options.comms,
                "with SEND and RECV (PyTorch: format=\"compute_comms\")");

@@ -21,13 +21,10 @@ double StageUnits(const ir::Schedule& schedule, uint32_t rank) {
 
 std::string BubbleLines(const ir::Metrics& metrics) {
   return fmt::format(
-      "bubble {:7.2f} %  bubble_fraction: idle / (P x makespan); "
-      "(P-1)/(M+P-1) for GPipe\n"
-      "       {:7.2f} %  bubble_overhead: idle / work; Megatron-LM's (P-1)/M\n"
-      "       {:7.2f} %  bubble_longest_stage: (c - work) / c, c = longest "
-      "time from a rank's first to its last operation; Zero Bubble's\n",
-      100 * metrics.bubble_fraction, 100 * metrics.bubble_overhead,
-      100 * metrics.bubble_longest_stage);
+      "bubble {:7.2f} %  {}\n       {:7.2f} %  {}\n       {:7.2f} %  {}\n",
+      100 * metrics.bubble_fraction, kBubbleFraction,
+      100 * metrics.bubble_overhead, kBubbleOverhead,
+      100 * metrics.bubble_longest_stage, kBubbleLongestStage);
 }
 
 // The long run of steps without a barrier: of a step's time, what the busiest

@@ -269,8 +269,8 @@ Result<CheckedTable> LoadTable(Session& session) {
   return CheckedTable{std::move(*table), std::move(*schedule)};
 }
 
-Result<CheckedPoint> CheckTable(Session& session, const Models& models) {
-  PP_ASSIGN_OR_RETURN(CheckedTable loaded, LoadTable(session));
+Result<CheckedPoint> CheckTable(Session& session, CheckedTable loaded,
+                                const Models& models) {
   CheckedPoint made;
   made.schedule = std::move(loaded.schedule);
   PP_RETURN_IF_ERROR(CheckModels(models, made.schedule));
@@ -288,14 +288,24 @@ Result<CheckedPoint> CheckTable(Session& session, const Models& models) {
   return std::move(*result.point);
 }
 
-Result<CheckedPoint> CheckInput(Session& session, bool expectations) {
+Result<CheckedInput> CheckInput(Session& session, bool expectations) {
+  CheckedInput input;
   if (IsTable(session.options.file)) {
-    PP_ASSIGN_OR_RETURN(const Models models, LoadModels(session, nullptr));
-    return CheckTable(session, models);
+    PP_ASSIGN_OR_RETURN(input.models, LoadModels(session, nullptr));
+    PP_ASSIGN_OR_RETURN(CheckedTable loaded, LoadTable(session));
+    PP_ASSIGN_OR_RETURN(input.point,
+                        CheckTable(session, std::move(loaded), input.models));
+    return input;
   }
   PP_ASSIGN_OR_RETURN(sema::CheckedSchedule checked, LoadSchedule(session));
-  PP_ASSIGN_OR_RETURN(const Models models, LoadModels(session, &checked));
-  return CheckThePoint(session, checked, models, expectations);
+  PP_ASSIGN_OR_RETURN(input.models, LoadModels(session, &checked));
+  PP_ASSIGN_OR_RETURN(
+      input.point, CheckThePoint(session, checked, input.models, expectations));
+  return input;
+}
+
+bool IsBytecode(const std::string& file) {
+  return EndsWith(file, ".ppb") || EndsWith(file, ".ppasm");
 }
 
 Result<CheckedPoint> CheckThePoint(Session& session,
@@ -318,8 +328,8 @@ Result<bytecode::Module> LoadModule(Session& session) {
     PP_RETURN_IF_ERROR(bytecode::Verify(module).WithContext(file));
     return module;
   }
-  PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckInput(session, false));
-  return std::move(point.module);
+  PP_ASSIGN_OR_RETURN(CheckedInput input, CheckInput(session, false));
+  return std::move(input.point.module);
 }
 
 namespace {
@@ -347,12 +357,18 @@ Result<Computation> LiftBytecode(Session& session) {
 
 Result<Computation> LoadComputation(Session& session) {
   const std::string& file = session.options.file;
-  if (EndsWith(file, ".ppb") || EndsWith(file, ".ppasm")) {
-    return LiftBytecode(session);
-  }
+  if (IsBytecode(file)) return LiftBytecode(session);
   if (IsTable(file)) {
     PP_ASSIGN_OR_RETURN(Models models, LoadModels(session, nullptr));
-    PP_ASSIGN_OR_RETURN(CheckedPoint point, CheckTable(session, models));
+    PP_ASSIGN_OR_RETURN(CheckedTable loaded, LoadTable(session));
+    // Communication of the table's own is judged; what would be derived is not
+    // needed here.
+    if (!loaded.table.has_comm && !models.memory) {
+      PP_RETURN_IF_ERROR(CheckModels(models, loaded.schedule));
+      return Computation{std::move(loaded.schedule), std::move(models), {}};
+    }
+    PP_ASSIGN_OR_RETURN(CheckedPoint point,
+                        CheckTable(session, std::move(loaded), models));
     return Computation{std::move(point.schedule), std::move(models),
                        std::move(point.memory)};
   }

@@ -101,8 +101,15 @@ struct CheckedTable {
 bool IsTable(const std::string& file);
 Result<CheckedTable> LoadTable(Session& session);
 
-// The file of the options, a `.sched` or a table, through every check.
-Result<CheckedPoint> CheckInput(Session& session, bool expectations);
+// The file of the options, a `.sched` or a table, through every check, and the
+// models it was judged by.
+struct CheckedInput {
+  CheckedPoint point;
+  Models models;
+};
+Result<CheckedInput> CheckInput(Session& session, bool expectations);
+
+bool IsBytecode(const std::string& file);  // .ppb or .ppasm
 
 // The input as bytecode: a `.ppb` or `.ppasm` as it is (verified), a `.sched`
 // compiled at the point of the options.

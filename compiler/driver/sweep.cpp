@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,14 +18,13 @@ constexpr uint64_t kMaxPoints = 10'000'000;
 
 Result<SweepRange> ParseRange(llvm::StringRef part) {
   auto [name, range] = part.split('=');
-  auto [first, last] = range.split("..");
-  if (!range.contains("..")) last = first;
+  const auto bounds = ParseBounds(range);
   SweepRange result{name.trim().str(), 0, 0};
-  if (result.name.empty() || first.trim().getAsInteger(10, result.first) ||
-      last.trim().getAsInteger(10, result.last)) {
+  if (result.name.empty() || !bounds) {
     return Fail(UsageError(fmt::format(
         "--for: `{}` is not NAME=FIRST..LAST or NAME=VALUE", part.str())));
   }
+  std::tie(result.first, result.last) = *bounds;
   if (result.last < result.first) {
     return Fail(UsageError(
         fmt::format("--for: the range `{}` runs backwards", part.str())));
@@ -95,6 +95,17 @@ void Record(SweepState& state, uint64_t index, PointResult& result,
 }
 
 }  // namespace
+
+std::optional<std::pair<int64_t, int64_t>> ParseBounds(llvm::StringRef text) {
+  auto [first, last] = text.split("..");
+  if (!text.contains("..")) last = first;
+  std::pair<int64_t, int64_t> bounds;
+  if (first.trim().getAsInteger(10, bounds.first) ||
+      last.trim().getAsInteger(10, bounds.second)) {
+    return std::nullopt;
+  }
+  return bounds;
+}
 
 Result<std::vector<SweepRange>> ParseSweep(const std::string& text) {
   std::vector<SweepRange> ranges;

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/driver/session.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace pp::driver {
 
@@ -18,6 +21,9 @@ struct SweepRange {
 // kUsage with the part that is not NAME=A..B or NAME=A, a range that runs
 // backwards, a name given twice, or a grid of over ten million points.
 Result<std::vector<SweepRange>> ParseSweep(const std::string& text);
+
+// "2..8" or "4", both ends; nullopt: neither.
+std::optional<std::pair<int64_t, int64_t>> ParseBounds(llvm::StringRef text);
 
 struct SweepCounts {
   uint64_t points = 0;
