@@ -39,4 +39,22 @@ std::optional<ComputeRef> ComputeOf(const bytecode::Instr& instr) {
   return ComputeRef{*kind, i.chunk.value, i.mb.value};
 }
 
+bytecode::Instr ComputeInstr(const ComputeRef& what, SlotId in, SlotId out,
+                             StashId stash) {
+  namespace op = bytecode::op;
+  const ChunkId chunk{what.chunk};
+  const MicroBatch mb{what.mb};
+  switch (what.kind) {
+    case ir::OpKind::kF:
+      return op::Forward{chunk, mb, in, out, stash}.Pack();
+    case ir::OpKind::kB:
+      return op::Backward{chunk, mb, in, out, stash}.Pack();
+    case ir::OpKind::kI:
+      return op::BackwardInput{chunk, mb, in, out, stash}.Pack();
+    case ir::OpKind::kW:
+      return op::BackwardWeight{chunk, mb, stash}.Pack();
+  }
+  return {};
+}
+
 }  // namespace pp::analysis

@@ -18,4 +18,8 @@ struct ComputeRef {
 // nullopt for an instruction that computes no part of a micro-batch.
 std::optional<ComputeRef> ComputeOf(const bytecode::Instr& instr);
 
+// And back: it reads `in`, writes `out` (kNoSlot: none) and keeps `stash`.
+bytecode::Instr ComputeInstr(const ComputeRef& what, SlotId in, SlotId out,
+                             StashId stash);
+
 }  // namespace pp::analysis

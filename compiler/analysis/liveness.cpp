@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/memory_model.h"
+
 namespace pp::analysis {
 
 std::vector<uint32_t> PeakActivations(const ir::Schedule& schedule) {
@@ -11,17 +13,9 @@ std::vector<uint32_t> PeakActivations(const ir::Schedule& schedule) {
     int64_t alive = 0;
     int64_t peak = 0;
     for (const ir::Op& op : program) {
-      switch (op.kind) {
-        case ir::OpKind::kF:
-          peak = std::max(peak, ++alive);
-          break;
-        case ir::OpKind::kB:
-        case ir::OpKind::kW:
-          --alive;
-          break;
-        case ir::OpKind::kI:
-          break;
-      }
+      const auto change = ir::ChangeOf(op.kind, 1, 1);
+      alive += change.begin + change.end;
+      peak = std::max(peak, alive);
     }
     peaks.push_back(static_cast<uint32_t>(peak));
   }

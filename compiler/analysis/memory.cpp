@@ -6,30 +6,16 @@ namespace pp::analysis {
 namespace {
 
 using ir::Bytes;
-using ir::OpKind;
-
-// What the operation adds to the activations of its rank.
-Bytes Change(const ir::StageMemory& stage, OpKind kind) {
-  switch (kind) {
-    case OpKind::kF:
-      return stage.act;
-    case OpKind::kB:
-      return -stage.act;
-    case OpKind::kI:
-      return stage.after_i - stage.act;
-    case OpKind::kW:
-      return -stage.after_i;
-  }
-  return 0;
-}
 
 void CountActivations(const ir::Schedule& schedule, Rank rank,
                       const ir::MemoryModel& memory, ir::RankMemory& out) {
   const auto& program = schedule.programs[rank.value];
   Bytes alive = 0;
   for (size_t i = 0; i < program.size(); ++i) {
-    const uint32_t stage = schedule.StageOf(rank, program[i].chunk);
-    alive += Change(memory.Of(stage), program[i].kind);
+    const ir::StageMemory& stage =
+        memory.Of(schedule.StageOf(rank, program[i].chunk));
+    const auto change = ir::ChangeOf(program[i].kind, stage.act, stage.after_i);
+    alive += change.begin + change.end;
     if (alive <= out.activations) continue;
     out.activations = alive;
     out.peak_at = i;

@@ -20,6 +20,26 @@ struct StageMemory {
   friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
+// What an operation adds to the activations of its rank: when it begins, and
+// when it ends. B and I free what they read once they are done with it.
+struct ActivationChange {
+  Bytes begin = 0, end = 0;
+};
+
+inline ActivationChange ChangeOf(OpKind kind, Bytes act, Bytes after_i) {
+  switch (kind) {
+    case OpKind::kF:
+      return {act, 0};
+    case OpKind::kB:
+      return {0, -act};
+    case OpKind::kI:
+      return {0, after_i - act};
+    case OpKind::kW:
+      return {0, -after_i};
+  }
+  return {};
+}
+
 // What `act.after_I` is where it is not given: all of a stage's `act`, unless
 // less is said to stay on every stage.
 inline Bytes AfterIDefault(Bytes act, const StageMemory& each) {

@@ -5,6 +5,7 @@
 #include <queue>
 #include <vector>
 
+#include "compiler/analysis/compute_ref.h"
 #include "compiler/lower/free_list.h"
 
 namespace pp::lower {
@@ -144,22 +145,6 @@ StashId Projection::Stash(const ir::Op& op) {
   return StashId{stash};
 }
 
-Instr ComputeInstr(const ir::Op& op, SlotId in, SlotId out, StashId stash) {
-  const ChunkId chunk{op.chunk};
-  const MicroBatch mb{op.mb};
-  switch (op.kind) {
-    case ir::OpKind::kF:
-      return op::Forward{chunk, mb, in, out, stash}.Pack();
-    case ir::OpKind::kB:
-      return op::Backward{chunk, mb, in, out, stash}.Pack();
-    case ir::OpKind::kI:
-      return op::BackwardInput{chunk, mb, in, out, stash}.Pack();
-    case ir::OpKind::kW:
-      return op::BackwardWeight{chunk, mb, stash}.Pack();
-  }
-  return {};
-}
-
 void Projection::Compute(uint32_t index) {
   const ir::Op& op = ops_[index];
   const StageId stage = StageOf(op);
@@ -169,7 +154,8 @@ void Projection::Compute(uint32_t index) {
   const SlotId in = input == kNoTensor ? bytecode::kNoSlot : SlotId{in_[index]};
   if (Travels(input)) Emit(debug, op::Wait{.slot = in}.Pack());
   const SlotId out = OutputSlot(index, op, stage);
-  Emit(debug, ComputeInstr(op, in, out, Stash(op)));
+  const analysis::ComputeRef what{op.kind, op.chunk, op.mb};
+  Emit(debug, analysis::ComputeInstr(what, in, out, Stash(op)));
   if (input != kNoTensor) {
     Emit(debug, op::Free{.slot = in}.Pack());
     slots_.Return(in.value);

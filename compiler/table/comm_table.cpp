@@ -5,6 +5,9 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/analysis/compute_ref.h"
+#include "compiler/analysis/in_order.h"
+#include "compiler/lower/free_list.h"
 #include "compiler/lower/update_tail.h"
 #include "compiler/table/table.h"
 #include "runtime/bytecode/instr.h"
@@ -58,8 +61,8 @@ class RowWriter {
     }
     // What was to be sent and is not: the check names the one who waits for it.
     for (const auto& [key, slot] : held_) Emit(op::Free{SlotId{slot}}.Pack());
-    program_.slots = next_slot_;
-    program_.stashes = next_stash_;
+    program_.slots = slots_.count();
+    program_.stashes = stashes_.count();
     return ok_;
   }
 
@@ -80,13 +83,6 @@ class RowWriter {
     return schedule_.placement.home[stage].rank;
   }
   uint32_t LastStage() const { return schedule_.placement.stages - 1; }
-
-  uint32_t TakeSlot() {
-    if (free_slots_.empty()) return next_slot_++;
-    const uint32_t slot = *free_slots_.begin();
-    free_slots_.erase(free_slots_.begin());
-    return slot;
-  }
 
   bool Fault(const Cell& cell, const std::string& what) {
     ok_ = false;
@@ -113,7 +109,7 @@ class RowWriter {
 
   SlotId Output(std::optional<TensorKey> key) {
     if (!key) return kNoSlot;
-    const uint32_t slot = TakeSlot();
+    const uint32_t slot = slots_.Take();
     held_[*key] = slot;
     return SlotId{slot};
   }
@@ -121,56 +117,36 @@ class RowWriter {
   void Done(SlotId slot, const std::optional<TensorKey>& key) {
     if (slot == kNoSlot) return;
     Emit(op::Free{slot}.Pack());
-    free_slots_.insert(slot.value);
+    slots_.Return(slot.value);
     held_.erase(*key);
   }
 
+  // Taken by F; given back by B or W.
   StashId Stash(const Cell& cell) {
-    const auto key = std::pair(cell.stage, cell.mb);
-    if (cell.kind == CellKind::kF) {
-      if (free_stashes_.empty()) {
-        stash_[key] = next_stash_++;
-      } else {
-        stash_[key] = *free_stashes_.begin();
-        free_stashes_.erase(free_stashes_.begin());
-      }
-    }
-    const uint32_t stash = stash_[key];
+    uint32_t& stash = stash_[std::pair(cell.stage, cell.mb)];
+    if (cell.kind == CellKind::kF) stash = stashes_.Take();
     if (cell.kind == CellKind::kB || cell.kind == CellKind::kW) {
-      free_stashes_.insert(stash);
+      stashes_.Return(stash);
     }
     return StashId{stash};
   }
 
   void Compute(const Cell& cell) {
-    const ChunkId chunk{schedule_.placement.home[cell.stage].chunk};
-    const MicroBatch mb{cell.mb};
-    const StashId stash = Stash(cell);
+    const ir::OpKind kind = OpKindOf(cell.kind);
+    const Payload payload =
+        kind == ir::OpKind::kF ? Payload::kAct : Payload::kGrad;
     std::optional<TensorKey> in, out;
-    const bool first = cell.stage == 0, last = cell.stage == LastStage();
-    if (cell.kind == CellKind::kF) {
-      if (!first) in = TensorKey{Payload::kAct, cell.stage - 1, cell.mb};
-      if (!last) out = TensorKey{Payload::kAct, cell.stage, cell.mb};
-    } else if (cell.kind != CellKind::kW) {
-      if (!last) in = TensorKey{Payload::kGrad, cell.stage + 1, cell.mb};
-      if (!first) out = TensorKey{Payload::kGrad, cell.stage, cell.mb};
+    if (const auto need = analysis::NeedOf(schedule_, cell.stage, kind)) {
+      in = TensorKey{payload, need->stage, cell.mb};
+    }
+    if (analysis::ReaderOf(schedule_, cell.stage, kind)) {
+      out = TensorKey{payload, cell.stage, cell.mb};
     }
     const SlotId from = Input(cell, in);
     const SlotId into = Output(out);
-    switch (cell.kind) {
-      case CellKind::kF:
-        Emit(op::Forward{chunk, mb, from, into, stash}.Pack());
-        break;
-      case CellKind::kB:
-        Emit(op::Backward{chunk, mb, from, into, stash}.Pack());
-        break;
-      case CellKind::kI:
-        Emit(op::BackwardInput{chunk, mb, from, into, stash}.Pack());
-        break;
-      default:
-        Emit(op::BackwardWeight{chunk, mb, stash}.Pack());
-        break;
-    }
+    Emit(analysis::ComputeInstr(
+        {kind, schedule_.placement.home[cell.stage].chunk, cell.mb}, from, into,
+        Stash(cell)));
     Done(from, in);
   }
 
@@ -208,7 +184,7 @@ class RowWriter {
         Fault(cell, "it is received a second time");
         return;
       }
-      const uint32_t slot = TakeSlot();
+      const uint32_t slot = slots_.Take();
       held_[key] = slot;
       arriving_[slot] = &cell;
       Emit(op::Recv{peer, kLane, SlotId{slot}, key.payload, stage, mb}.Pack());
@@ -241,9 +217,8 @@ class RowWriter {
   std::set<TensorKey> sent_;
   std::map<uint32_t, const Cell*> arriving_;  // by slot: a RECV not waited for
   std::vector<uint32_t> sending_;
-  std::set<uint32_t> free_slots_, free_stashes_;
+  lower::FreeList slots_, stashes_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> stash_;
-  uint32_t next_slot_ = 0, next_stash_ = 0;
 };
 
 }  // namespace
@@ -286,27 +261,13 @@ std::string Print(const bytecode::Module& module) {
       return program.chunks[chunk.value].stage.value;
     };
     for (const Instr& instr : program.code) {
+      if (const auto compute = analysis::ComputeOf(instr)) {
+        add(fmt::format("{}{}{}", stage(ChunkId{compute->chunk}),
+                        ir::kOpNames[static_cast<size_t>(compute->kind)],
+                        compute->mb));
+        continue;
+      }
       switch (instr.op) {
-        case Opcode::kForward: {
-          const auto i = op::Forward::Of(instr);
-          add(fmt::format("{}F{}", stage(i.chunk), i.mb.value));
-          break;
-        }
-        case Opcode::kBackward: {
-          const auto i = op::Backward::Of(instr);
-          add(fmt::format("{}B{}", stage(i.chunk), i.mb.value));
-          break;
-        }
-        case Opcode::kBackwardInput: {
-          const auto i = op::BackwardInput::Of(instr);
-          add(fmt::format("{}I{}", stage(i.chunk), i.mb.value));
-          break;
-        }
-        case Opcode::kBackwardWeight: {
-          const auto i = op::BackwardWeight::Of(instr);
-          add(fmt::format("{}W{}", stage(i.chunk), i.mb.value));
-          break;
-        }
         case Opcode::kSend: {
           const auto i = op::Send::Of(instr);
           add(fmt::format("{}SEND_{}{}", i.stage.value,

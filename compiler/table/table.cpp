@@ -220,9 +220,9 @@ class Placer {
   bool failed_ = false;
 };
 
-ir::OpKind OpKindOf(CellKind kind) { return static_cast<ir::OpKind>(kind); }
-
 }  // namespace
+
+ir::OpKind OpKindOf(CellKind kind) { return static_cast<ir::OpKind>(kind); }
 
 bool IsCompute(CellKind kind) { return kind <= CellKind::kW; }
 

@@ -40,6 +40,7 @@ enum class CellKind : uint8_t {
 };
 bool IsCompute(CellKind kind);
 bool IsComm(CellKind kind);
+ir::OpKind OpKindOf(CellKind kind);  // of one that computes
 
 struct Cell {
   CellKind kind{};

@@ -12,25 +12,6 @@ namespace {
 using ir::OpKind;
 using ir::Ticks;
 
-// What an operation adds to the memory of its rank: at its begin and its end.
-struct Change {
-  double begin = 0, end = 0;
-};
-
-Change ChangeOf(OpKind kind, double act, double after_i) {
-  switch (kind) {
-    case OpKind::kF:
-      return {act, 0};
-    case OpKind::kB:
-      return {0, -act};
-    case OpKind::kI:
-      return {0, after_i - act};
-    case OpKind::kW:
-      return {0, -after_i};
-  }
-  return {};
-}
-
 double FixedBytes(const PictureInput& input, uint32_t rank) {
   if (rank >= input.rank_memory.size()) return 0;
   const ir::RankMemory& memory = input.rank_memory[rank];
@@ -50,15 +31,11 @@ std::vector<MemoryStep> MemoryOf(const PictureInput& input, uint32_t rank,
                                  const std::vector<Box>& boxes) {
   std::vector<MemoryStep> steps = {{0, FixedBytes(input, rank)}};
   for (const Box& box : boxes) {
-    double act = 1, after_i = 1;
-    if (input.memory != nullptr) {
-      const ir::StageMemory& stage = input.memory->Of(box.stage);
-      act = static_cast<double>(stage.act);
-      after_i = static_cast<double>(stage.after_i);
-    }
-    const Change change = ChangeOf(box.kind, act, after_i);
-    Step(steps, box.begin, change.begin);
-    Step(steps, box.end, change.end);
+    ir::StageMemory stage{.act = 1, .after_i = 1};  // counted, not weighed
+    if (input.memory != nullptr) stage = input.memory->Of(box.stage);
+    const auto change = ir::ChangeOf(box.kind, stage.act, stage.after_i);
+    Step(steps, box.begin, static_cast<double>(change.begin));
+    Step(steps, box.end, static_cast<double>(change.end));
   }
   return steps;
 }
