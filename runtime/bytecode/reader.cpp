@@ -75,12 +75,16 @@ Result<RankProgram> ReadRank(Bytes bytes, Rank rank) {
   return program;
 }
 
-Result<Module> LoadFile(const std::string& path) {
-  PP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path));
+Result<Module> Load(std::span<const std::byte> bytes, const std::string& path) {
   Result<Module> module = Read(bytes);
   if (!module) return Fail(module.error().WithContext(path));
   PP_RETURN_IF_ERROR(Verify(*module).WithContext(path));
   return module;
+}
+
+Result<Module> LoadFile(const std::string& path) {
+  PP_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path));
+  return Load(bytes, path);
 }
 
 }  // namespace pp::bytecode

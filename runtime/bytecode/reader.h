@@ -19,8 +19,12 @@ Result<Module> Read(std::span<const std::byte> bytes);
 // elsewhere is not looked at. kInput also when the file has no such rank.
 Result<RankProgram> ReadRank(std::span<const std::byte> bytes, Rank rank);
 
-// Read + Verify (verifier.h). The message names the file. kMachine when it
-// cannot be read, kInput when it does not exist or is not good bytecode.
+// Read + Verify (verifier.h) of what stands in the file `path`, which the
+// message names. kInput when it is not good bytecode.
+Result<Module> Load(std::span<const std::byte> bytes, const std::string& path);
+
+// The same, read here too. kMachine when the file cannot be read, kInput when
+// it does not exist.
 Result<Module> LoadFile(const std::string& path);
 
 }  // namespace pp::bytecode

@@ -11,6 +11,9 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <utility>
+
+#include "runtime/base/listen.h"
 
 namespace pp::launch {
 namespace {
@@ -55,10 +58,10 @@ std::string Numeric(const sockaddr_storage& address, socklen_t length) {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-Result<AddressList> Resolve(const std::string& host, uint16_t port, int flags) {
+Result<AddressList> Resolve(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags | AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int code =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
@@ -100,10 +103,9 @@ Status Connection::Send(FrameType type, const Bytes& bytes, Deadline deadline) {
   Head head;
   head.type = static_cast<uint32_t>(type);
   head.bytes = bytes.size();
-  Bytes all(sizeof head + bytes.size());
+  Bytes all(sizeof head);
   std::memcpy(all.data(), &head, sizeof head);
-  std::copy(bytes.begin(), bytes.end(),
-            all.begin() + static_cast<std::ptrdiff_t>(sizeof head));
+  all.insert(all.end(), bytes.begin(), bytes.end());
   size_t sent = 0;
   while (sent < all.size()) {
     const ssize_t put = send(socket_, all.data() + sent, all.size() - sent,
@@ -165,40 +167,24 @@ std::string Connection::PeerAddress() const {
 
 // ---- Listener ----
 
-Listener::Listener(Listener&& other) noexcept : socket_(other.socket_) {
-  other.socket_ = -1;
-}
+Listener::Listener(Listener&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)) {}
 
 Listener::~Listener() {
   if (socket_ >= 0) close(socket_);
 }
 
 Result<Listener> Listener::On(const std::string& host, uint16_t port) {
-  PP_ASSIGN_OR_RETURN(const AddressList found, Resolve(host, port, AI_PASSIVE));
-  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = 1;
-  if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-      listen(fd, SOMAXCONN) != 0) {
-    const int error = errno;
-    if (fd >= 0) close(fd);
-    return Fail(MachineError(fmt::format(
-        "rank 0 cannot listen on {} port {}: {}{}", host, port,
-        std::strerror(error),
-        error == EADDRINUSE ? "; choose another with MASTER_PORT" : "")));
+  const auto listening = ListenOn(host, port);
+  if (!listening) {
+    return Fail(MachineError(
+        fmt::format("rank 0 {}{}", listening.error().message(),
+                    port != 0 ? "; choose another with MASTER_PORT" : "")));
   }
-  return Listener(fd);
+  return Listener(listening->socket);
 }
 
-uint16_t Listener::port() const {
-  sockaddr_storage bound{};
-  socklen_t length = sizeof bound;
-  getsockname(socket_, reinterpret_cast<sockaddr*>(&bound), &length);
-  char port[NI_MAXSERV] = "0";
-  getnameinfo(reinterpret_cast<sockaddr*>(&bound), length, nullptr, 0, port,
-              sizeof port, NI_NUMERICSERV);
-  return static_cast<uint16_t>(std::atoi(port));
-}
+uint16_t Listener::port() const { return PortOf(socket_); }
 
 std::unique_ptr<Connection> Listener::Accept(Deadline deadline) {
   if (Poll(socket_, POLLIN, deadline) <= 0) return nullptr;
@@ -214,7 +200,7 @@ Result<std::unique_ptr<Connection>> Connect(const std::string& host,
   std::string why = "no time was left";
   while (steady_clock::now() < deadline) {
     // Names may come to be known late, too.
-    auto found = Resolve(host, port, 0);
+    auto found = Resolve(host, port);
     if (!found) return Fail(found.error());
     const int fd = ::socket((*found)->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (*found)->ai_addr, (*found)->ai_addrlen) == 0) {

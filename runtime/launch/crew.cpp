@@ -5,15 +5,9 @@
 
 #include <algorithm>
 
+#include "runtime/base/clock.h"
+
 namespace pp::launch {
-namespace {
-
-int64_t NowNs() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
-}  // namespace
-
 Crew::Crew(const bytecode::Module& module, engine::EngineFactory& factory,
            std::vector<std::unique_ptr<transport::Transport>> transports,
            const RunOptions& options, uint32_t members)
@@ -42,14 +36,14 @@ void Crew::RunRank(Rank rank) {
                      fmt::format("rank {}", rank.value).c_str());
   const Status status = Work(rank);
   std::lock_guard lock(mutex_);
-  if (!status.ok()) Fail(rank, status);
+  if (!status.ok()) Fail(status);
   members_[rank.value].state = RankState::kEnded;
   ++ended_;
   to_leader_.notify_all();
 }
 
 // Under the lock.
-void Crew::Fail(Rank rank, const Status& status) {
+void Crew::Fail(const Status& status) {
   stopping_ = true;
   to_ranks_.notify_all();
   // An aborted rank repeats the cause of another one.
@@ -212,7 +206,7 @@ void Crew::TakeEnd(Rank rank, const Status& status,
   const bool vanished = !place && !status.ok();
   if (vanished && !vanished_) failure_ = status;
   vanished_ |= vanished;
-  if (!status.ok()) Fail(rank, status);
+  if (!status.ok()) Fail(status);
   member.state = RankState::kEnded;
   ++ended_;
   to_leader_.notify_all();

@@ -97,7 +97,7 @@ struct Crew {
   bool Reported(Rank rank, uint64_t step);
   void SetState(Rank rank, RankState state);
   RankPlace PlaceOf(const Member& member, int64_t now_ns) const;
-  void Fail(Rank rank, const Status& status);
+  void Fail(const Status& status);
 
   void AbortAll(const Status& cause);
 

@@ -119,10 +119,6 @@ int Conclude(const bytecode::Module& module, const Options& options,
   return code;
 }
 
-}  // namespace
-
-namespace {
-
 // Which transport, and whether this process is one of several.
 Status SettleWorld(Options& options, std::optional<World>& world) {
   const bool on_gpu = options.engine.device == "cuda";
@@ -208,25 +204,30 @@ Status CheckInjection(const bytecode::Module& module, const Options& options) {
                   fault.rank.value, size - 1, options.steps - 1));
 }
 
+struct Program {
+  bytecode::Module module;
+  std::vector<std::byte> bytes;  // of its file
+};
+
 // What can be said before anything is started. Settles transport and world.
-Result<bytecode::Module> LoadProgram(Options& options,
-                                     std::optional<World>& world) {
+Result<Program> LoadProgram(Options& options, std::optional<World>& world) {
   const bool leads = !world || world->rank == Rank(0);
   PP_RETURN_IF_ERROR(SettleWorld(options, world));
   if (leads) PP_RETURN_IF_ERROR(CheckOutputs(options));
-  PP_ASSIGN_OR_RETURN(bytecode::Module module,
-                      bytecode::LoadFile(options.program));
-  PP_RETURN_IF_ERROR(CheckWorld(module, options, world));
-  PP_RETURN_IF_ERROR(CheckInjection(module, options));
-  return module;
+  Program program;
+  PP_ASSIGN_OR_RETURN(program.bytes, ReadFile(options.program));
+  PP_ASSIGN_OR_RETURN(program.module,
+                      bytecode::Load(program.bytes, options.program));
+  PP_RETURN_IF_ERROR(CheckWorld(program.module, options, world));
+  PP_RETURN_IF_ERROR(CheckInjection(program.module, options));
+  return program;
 }
 
 int RunThis(Options options, std::optional<World> world) {
   const bool leads = !world || world->rank == Rank(0);
-  const auto module = LoadProgram(options, world);
-  if (!module) return Failed(module.error());
-  const auto bytes = ReadFile(options.program);
-  if (!bytes) return Failed(bytes.error());
+  const auto program = LoadProgram(options, world);
+  if (!program) return Failed(program.error());
+  const bytecode::Module& module = program->module;
   auto factory = OpenEngine(options.engine.model);
   if (!factory) return Failed(factory.error());
   engine::EngineConfig engine = options.engine;
@@ -236,7 +237,7 @@ int RunThis(Options options, std::optional<World> world) {
   if (world && engine.driver != nullptr) {
     engine.gpu = world->local_rank % engine.driver->devices();
   }
-  const Status prepared = (*factory)->Prepare(*module, engine);
+  const Status prepared = (*factory)->Prepare(module, engine);
   if (!prepared.ok()) return Failed(prepared);
 
   CatchSignals();
@@ -245,18 +246,18 @@ int RunThis(Options options, std::optional<World> world) {
   RunResult result;
   if (world) {
     ProcessRun process =
-        RunInWorld(*world, *module, *bytes, **factory, options, run);
+        RunInWorld(*world, module, program->bytes, **factory, options, run);
     if (!process.leads)
       return ConcludeWorker(*world, process.result, process.reported);
     result = std::move(process.result);
   } else {
-    auto ends = transport::CreateLocal(options.transport, module->ranks());
+    auto ends = transport::CreateLocal(options.transport, module.ranks());
     if (!ends) return Failed(ends.error());
-    result = RunThreads(*module, **factory, std::move(*ends), run);
+    result = RunThreads(module, **factory, std::move(*ends), run);
   }
   progress.End();
   result.warmup = options.warmup;
-  return Conclude(*module, options, result);
+  return Conclude(module, options, result);
 }
 
 }  // namespace
@@ -273,8 +274,8 @@ int SpawnProgram(const Options& options, char** argv) {
   std::optional<World> world = World{};
   world->ranks = options.nproc;
   world->launcher = kOwnLauncher;
-  const auto module = LoadProgram(settled, world);
-  if (!module) return Failed(module.error());
+  const auto program = LoadProgram(settled, world);
+  if (!program) return Failed(program.error());
   return Spawn(options.nproc, argv);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/base/clock.h"
+
 namespace pp::launch {
 namespace {
 
@@ -12,8 +14,6 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr size_t kMostBytes = size_t{1} << 32;  // gradients of a rank, a trace
-
-int64_t NowNs() { return steady_clock::now().time_since_epoch().count(); }
 
 Deadline Soon() { return steady_clock::now() + seconds(2); }
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
+
+#include "runtime/base/clock.h"
 
 namespace pp::launch {
 namespace {
@@ -14,8 +17,6 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kHeartbeat{100};
 constexpr auto kPatience = seconds(3);  // for rank 0 to act on a signal first
-
-int64_t NowNs() { return steady_clock::now().time_since_epoch().count(); }
 
 Deadline Soon() { return steady_clock::now() + seconds(5); }
 
@@ -31,7 +32,7 @@ class Worker {
 
   WorkerResult Run() {
     std::thread body([crew = crew_, rank = rank_] { crew->RunRank(rank); });
-    std::thread ear([this] { Listen(); });
+    auto ear = std::async(std::launch::async, [this] { Listen(); });
     Lead();
     const bool ended = crew_->WaitForEnd(options_.grace);
     WorkerResult result;
@@ -48,12 +49,10 @@ class Worker {
     over_ = true;
     // Rank 0 closes when it has heard all. Closing first could take back what
     // is on its way.
-    for (int i = 0; i < 200 && !deaf_; ++i) {
-      std::this_thread::sleep_for(milliseconds(10));
-    }
-    result.told = deaf_ && !lost_;
+    const bool closed = ear.wait_for(seconds(2)) == std::future_status::ready;
+    result.told = closed && !lost_;
     connection_.Shut();
-    ear.join();
+    ear.wait();
     ended ? body.join() : body.detach();
     return result;
   }
@@ -61,11 +60,6 @@ class Worker {
  private:
   // What rank 0 says, until it says nothing more.
   void Listen() {
-    Hear();
-    deaf_ = true;
-  }
-
-  void Hear() {
     for (;;) {
       auto frame = connection_.Receive(steady_clock::now() + seconds(3600));
       if (frame && !*frame) continue;
@@ -129,7 +123,6 @@ class Worker {
   const RunOptions& options_;
   Connection& connection_;
   std::atomic<bool> over_{false};
-  std::atomic<bool> deaf_{false};  // rank 0 says nothing more
   std::atomic<bool> lost_{false};  // rank 0 went without being asked to
   Deadline signalled_{};
 };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/base/clock.h"
 #include "runtime/vm/vm.h"
 
 namespace pp::vm {
@@ -66,7 +67,5 @@ struct Machine {
         {kind, static_cast<uint32_t>(step), pc, 0, begin_ns, end_ns});
   }
 };
-
-int64_t NowNs();  // steady clock
 
 }  // namespace pp::vm

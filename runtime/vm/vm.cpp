@@ -12,10 +12,6 @@ using bytecode::Instr;
 using bytecode::OpClass;
 using bytecode::Opcode;
 
-int64_t NowNs() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
 struct Vm::State {
   Machine machine;
   State(const bytecode::Module& module, Rank rank, engine::Engine& engine,

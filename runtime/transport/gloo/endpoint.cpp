@@ -12,6 +12,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "runtime/transport/requests.h"
+
 namespace pp::transport::gloo {
 namespace {
 
@@ -174,8 +176,7 @@ class Endpoint final : public Transport {
   const uint32_t ranks_;
   std::shared_ptr<Family> family_;
   Status failed_;
-  std::vector<std::unique_ptr<Request>> requests_;  // by id; null: free
-  std::vector<RequestId> free_;
+  RequestTable<std::unique_ptr<Request>> requests_;
   bool in_group_ = false;
   std::vector<Request*> held_back_;  // until GroupEnd
 
@@ -228,14 +229,7 @@ Result<RequestId> Endpoint::Issue(bool is_send, Rank peer, LaneId lane,
   } else {
     PP_RETURN_IF_ERROR(Post(*request));
   }
-  if (free_.empty()) {
-    requests_.push_back(std::move(request));
-    return requests_.size() - 1;
-  }
-  const RequestId id = free_.back();
-  free_.pop_back();
-  requests_[id] = std::move(request);
-  return id;
+  return requests_.Add(std::move(request));
 }
 
 Status Endpoint::Post(Request& request) {
@@ -301,21 +295,21 @@ Status Endpoint::Compare(const Request& request) {
 
 Status Endpoint::Wait(RequestId id, Deadline deadline) {
   PP_RETURN_IF_ERROR(failed_);
-  if (id >= requests_.size() || requests_[id] == nullptr) {
+  const std::unique_ptr<Request>& found = requests_.Find(id);
+  if (found == nullptr) {
     return Keep(RankError(fmt::format("no request {} is in flight", id)));
   }
   if (in_group_) {
-    return Keep(RankError(
-        fmt::format("wait for {} inside a group", Describe(*requests_[id]))));
+    return Keep(
+        RankError(fmt::format("wait for {} inside a group", Describe(*found))));
   }
   // On failure the request stays: Gloo may still write to its bytes.
-  const Request& request = *requests_[id];
+  const Request& request = *found;
   const steady_clock::time_point begin = steady_clock::now();
   PP_RETURN_IF_ERROR(Await(request.header, deadline, request, begin));
   PP_RETURN_IF_ERROR(Compare(request));
   PP_RETURN_IF_ERROR(Await(request.bytes, deadline, request, begin));
-  requests_[id].reset();
-  free_.push_back(id);
+  requests_.Take(id).reset();
   return OkStatus();
 }
 
@@ -447,17 +441,7 @@ Status Endpoint::Sum(std::span<const Rank> ranks, std::vector<float>& values,
 Status Endpoint::AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
                               Deadline deadline) {
   PP_RETURN_IF_ERROR(Usable());
-  std::vector<Rank> sorted(ranks.begin(), ranks.end());
-  std::sort(sorted.begin(), sorted.end());
-  const bool distinct =
-      std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  const bool known = !sorted.empty() && sorted.back().value < ranks_;
-  if (!distinct || !known ||
-      !std::binary_search(sorted.begin(), sorted.end(), self_)) {
-    return Keep(RankError(fmt::format(
-        "a sum must list distinct ranks below {}, rank {} among them", ranks_,
-        self_.value)));
-  }
+  PP_RETURN_IF_ERROR(Keep(CheckSumRanks(ranks, self_, ranks_)));
   std::vector<float> values(buffer.bytes / sizeof(float));
   std::memcpy(values.data(), buffer.data, buffer.bytes);
   PP_RETURN_IF_ERROR(Sum(ranks, values, "sum", deadline));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/transport/gloo/listen.h"
+#include "runtime/base/listen.h"
 #include "runtime/transport/meeting.h"
 
 namespace pp::transport::gloo {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <future>
 
+#include "runtime/base/listen.h"
 #include "runtime/transport/gloo/endpoint.h"
-#include "runtime/transport/gloo/listen.h"
 
 namespace pp::transport::gloo {
 namespace {
@@ -19,7 +19,7 @@ class GlooTransport final : public ProcessTransport {
  public:
   Result<std::string> Open(const std::string& address,
                            const Meeting& meeting) override {
-    PP_ASSIGN_OR_RETURN(const Listening listening, ListenOn(address));
+    PP_ASSIGN_OR_RETURN(const Listening listening, ListenOn(address, 0));
     PP_ASSIGN_OR_RETURN(store_,
                         ServeStore(address, listening, meeting.deadline));
     return PlaceOf(listening, address);
@@ -64,7 +64,7 @@ Result<std::vector<std::unique_ptr<Transport>>> CreateLocal(uint32_t ranks) {
   const std::string address = "127.0.0.1";
   const Deadline deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  PP_ASSIGN_OR_RETURN(const Listening listening, ListenOn(address));
+  PP_ASSIGN_OR_RETURN(const Listening listening, ListenOn(address, 0));
   PP_ASSIGN_OR_RETURN(const StorePtr store,
                       ServeStore(address, listening, deadline));
   auto family = std::make_shared<Family>();

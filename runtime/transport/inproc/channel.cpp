@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include "runtime/base/clock.h"
 
 namespace pp::transport::inproc {
 namespace {
-
-int64_t NowNs() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
 
 std::string KeyText(const MessageKey& key) {
   return fmt::format("{} s{} m{}", bytecode::PayloadName(key.payload),

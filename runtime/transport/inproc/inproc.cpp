@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/transport/inproc/hub.h"
+#include "runtime/transport/requests.h"
 
 namespace pp::transport::inproc {
 namespace {
@@ -92,8 +93,7 @@ class Endpoint final : public Transport {
   std::shared_ptr<Hub> hub_;
   Rank self_;
   Status failed_;
-  std::vector<std::shared_ptr<Request>> requests_;  // by id; null: free
-  std::vector<RequestId> free_;
+  RequestTable<std::shared_ptr<Request>> requests_;
   bool in_group_ = false;
   std::vector<std::shared_ptr<Request>> group_;  // held back until GroupEnd
   std::optional<TransferTimes> last_;
@@ -128,14 +128,7 @@ Result<RequestId> Endpoint::Issue(std::shared_ptr<Request> request) {
     if (!mark) return Fail(Keep(mark.error()));
     request->mark = std::move(*mark);
   }
-  RequestId id = requests_.size();
-  if (free_.empty()) {
-    requests_.push_back(request);
-  } else {
-    id = free_.back();
-    free_.pop_back();
-    requests_[id] = request;
-  }
+  const RequestId id = requests_.Add(request);
   if (in_group_) {
     group_.push_back(std::move(request));
   } else {
@@ -146,15 +139,14 @@ Result<RequestId> Endpoint::Issue(std::shared_ptr<Request> request) {
 
 Status Endpoint::Wait(RequestId id, Deadline deadline) {
   PP_RETURN_IF_ERROR(failed_);
-  if (id >= requests_.size() || requests_[id] == nullptr) {
+  if (requests_.Find(id) == nullptr) {
     return Keep(RankError(fmt::format("no request {} is in flight", id)));
   }
   if (in_group_) {
-    return Keep(RankError(
-        fmt::format("wait for {} inside a group", Describe(*requests_[id]))));
+    return Keep(RankError(fmt::format("wait for {} inside a group",
+                                      Describe(*requests_.Find(id)))));
   }
-  const std::shared_ptr<Request> request = std::move(requests_[id]);
-  free_.push_back(id);
+  const std::shared_ptr<Request> request = requests_.Take(id);
   const steady_clock::time_point begin = steady_clock::now();
   const bool in_time = hub_->bell(self_).WaitUntil(deadline, [&] {
     return request->done.load(std::memory_order_acquire) || hub_->aborted();
@@ -257,17 +249,7 @@ Result<std::shared_ptr<Round>> Endpoint::Meet(std::span<const Rank> ranks,
 Status Endpoint::AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
                               Deadline deadline) {
   PP_RETURN_IF_ERROR(Usable());
-  std::vector<Rank> sorted(ranks.begin(), ranks.end());
-  std::sort(sorted.begin(), sorted.end());
-  const bool distinct =
-      std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  const bool known = !sorted.empty() && sorted.back().value < this->ranks();
-  if (!distinct || !known ||
-      !std::binary_search(sorted.begin(), sorted.end(), self_)) {
-    return Keep(RankError(fmt::format(
-        "a sum must list distinct ranks below {}, rank {} among them",
-        this->ranks(), self_.value)));
-  }
+  PP_RETURN_IF_ERROR(Keep(CheckSumRanks(ranks, self_, this->ranks())));
   if (queue_ != nullptr) return Keep(SumQueued(ranks, buffer, deadline));
   PP_ASSIGN_OR_RETURN(const auto round,
                       Meet(ranks, buffer, {}, "sum", deadline));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/transport/requests.h"
+
 namespace pp::transport::nccl {
 namespace {
 
@@ -181,23 +183,17 @@ Status Endpoint::GroupEnd() {
 Status Endpoint::AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
                               Deadline) {
   PP_RETURN_IF_ERROR(Usable());
-  std::vector<Rank> sorted(ranks.begin(), ranks.end());
-  std::sort(sorted.begin(), sorted.end());
   const Communicator* on = comms_.sums();
-  const bool distinct =
-      std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  const bool here = std::binary_search(sorted.begin(), sorted.end(), rank_);
-  const bool known =
-      sorted.size() == 1 ||
-      (on != nullptr && std::all_of(sorted.begin(), sorted.end(),
-                                    [&](Rank r) { return on->plan->Has(r); }));
-  if (!distinct || !here || !known) {
+  const auto known = [&](Rank rank) {
+    return ranks.size() == 1 || (on != nullptr && on->plan->Has(rank));
+  };
+  if (!MaySum(ranks, rank_, known)) {
     return Keep(RankError(fmt::format(
         "a sum must list distinct ranks of a group of the program, rank {} "
         "among them",
         rank_.value)));
   }
-  if (sorted.size() == 1 || buffer.bytes == 0) return OkStatus();
+  if (ranks.size() == 1 || buffer.bytes == 0) return OkStatus();
   return Keep(Sum(ranks, buffer));
 }
 
