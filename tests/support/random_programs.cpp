@@ -13,6 +13,7 @@ namespace {
 using bytecode::Instr;
 using bytecode::Module;
 using bytecode::Opcode;
+using bytecode::OperandKind;
 using ir::OpKind;
 using ir::Schedule;
 namespace op = bytecode::op;
@@ -198,6 +199,73 @@ void ChangeOperand(Module& module, Instr& instr, Random& random) {
   instr.operand[which] = Below(random, limit);
 }
 
+void Move(std::vector<Instr>& code, size_t from, size_t to) {
+  const Instr moved = code[from];
+  code.erase(code.begin() + std::ptrdiff_t(from));
+  to = std::min(to, code.size());
+  code.insert(code.begin() + std::ptrdiff_t(to), moved);
+}
+
+// The first such instruction at or after `from`.
+template <typename Is>
+size_t FindAfter(const std::vector<Instr>& code, size_t from, Is is) {
+  while (from < code.size() && !is(code[from])) ++from;
+  return from;
+}
+
+uint32_t* OperandOf(Instr& instr, OperandKind kind) {
+  const auto& info = bytecode::Info(instr.op);
+  for (size_t i = 0; i < info.operand_count; ++i) {
+    if (info.operands[i].kind == kind) return &instr.operand[i];
+  }
+  return nullptr;
+}
+
+// Another value below `limit` for the next operand of this kind.
+void ChangeNext(std::vector<Instr>& code, OperandKind kind, uint32_t limit,
+                Random& random) {
+  for (size_t i = Below(random, code.size()); i < code.size(); ++i) {
+    uint32_t* const operand = OperandOf(code[i], kind);
+    if (operand == nullptr) continue;
+    *operand = Below(random, limit);
+    return;
+  }
+}
+
+// All slots `slot` of the instruction become `other`.
+void Rename(Instr& instr, SlotId slot, SlotId other) {
+  const auto& info = bytecode::Info(instr.op);
+  for (size_t i = 0; i < info.operand_count; ++i) {
+    if (info.operands[i].kind == OperandKind::kSlot &&
+        instr.operand[i] == slot.value) {
+      instr.operand[i] = other.value;
+    }
+  }
+}
+
+// A RECV waits for the FREE of another slot and takes that one instead of its
+// own: the rank receives into fewer buffers.
+void TakeSlotLater(std::vector<Instr>& code, Random& random) {
+  const auto is = [](Opcode op) {
+    return [op](const Instr& instr) { return instr.op == op; };
+  };
+  const size_t at =
+      FindAfter(code, Below(random, code.size()), is(Opcode::kRecv));
+  if (at == code.size()) return;
+  const size_t freed = FindAfter(code, at, is(Opcode::kFree));
+  if (freed == code.size()) return;
+  const SlotId slot = op::Recv::Of(code[at]).slot;
+  const SlotId other = op::Free::Of(code[freed]).slot;
+  if (slot == other) return;
+  for (size_t i = at; i < code.size(); ++i) {
+    const bool last = i > freed && code[i].op == Opcode::kFree &&
+                      op::Free::Of(code[i]).slot == slot;
+    if (i != freed) Rename(code[i], slot, other);
+    if (last) break;
+  }
+  Move(code, at, freed);
+}
+
 // A SEND and the WAIT for it go away together.
 void DropSend(std::vector<Instr>& code, Random& random) {
   const uint32_t from = Below(random, code.size());
@@ -211,6 +279,22 @@ void DropSend(std::vector<Instr>& code, Random& random) {
       return;
     }
   }
+}
+
+// A SEND that has been waited for is issued again.
+void AddSend(std::vector<Instr>& code, Random& random) {
+  const auto is = [](Opcode op) {
+    return [op](const Instr& instr) { return instr.op == op; };
+  };
+  const size_t send =
+      FindAfter(code, Below(random, code.size()), is(Opcode::kSend));
+  if (send == code.size()) return;
+  const Instr wait = op::Wait{op::Send::Of(code[send]).slot}.Pack();
+  const auto waited =
+      std::find(code.begin() + std::ptrdiff_t(send), code.end(), wait);
+  if (waited == code.end()) return;
+  const Instr again = code[send];
+  code.insert(waited + 1, {again, wait});
 }
 
 void AddReceive(Module& module, uint32_t rank, Random& random) {
@@ -270,42 +354,60 @@ Module RandomModule(const Schedule& schedule, uint32_t slack, Random& random) {
   return FromNotation(ranks, notation);
 }
 
-void Mutate(Module& module, Random& random) {
+const char* Name(Mutation mutation) {
+  constexpr const char* kNames[kMutations] = {
+      "swap neighbours", "swap",        "move",       "drop",
+      "duplicate",       "operand",     "wrong peer", "wrong micro-batch",
+      "regroup",         "drop a send", "add a send", "add a receive",
+      "fewer slots"};
+  return kNames[static_cast<size_t>(mutation)];
+}
+
+void Mutate(Module& module, Mutation mutation, Random& random) {
   const uint32_t rank = Below(random, module.ranks());
   auto& code = module.programs[rank].code;
   if (code.empty()) return;
   const uint32_t a = Below(random, code.size());
   const uint32_t b = Below(random, code.size());
-  switch (Below(random, 9)) {
-    case 0:
+  switch (mutation) {
+    case Mutation::kSwapNeighbours:
       if (a + 1 < code.size()) std::swap(code[a], code[a + 1]);
       break;
-    case 1:
+    case Mutation::kSwap:
       std::swap(code[a], code[b]);
       break;
-    case 2: {
-      const Instr moved = code[a];
-      code.erase(code.begin() + a);
-      code.insert(code.begin() + std::min<size_t>(b, code.size()), moved);
+    case Mutation::kMove:
+      Move(code, a, b);
       break;
-    }
-    case 3:
+    case Mutation::kDrop:
       code.erase(code.begin() + a);
       break;
-    case 4:
+    case Mutation::kDuplicate:
       code.insert(code.begin() + b, code[a]);
       break;
-    case 5:
+    case Mutation::kOperand:
       ChangeOperand(module, code[a], random);
       break;
-    case 6:
+    case Mutation::kWrongPeer:
+      ChangeNext(code, OperandKind::kPeer, module.ranks(), random);
+      break;
+    case Mutation::kWrongMicroBatch:
+      ChangeNext(code, OperandKind::kMicroBatch, module.micro_batches, random);
+      break;
+    case Mutation::kRegroup:
       Regroup(code, random);
       break;
-    case 7:
+    case Mutation::kDropSend:
       DropSend(code, random);
       break;
-    case 8:
+    case Mutation::kAddSend:
+      AddSend(code, random);
+      break;
+    case Mutation::kAddReceive:
       AddReceive(module, rank, random);
+      break;
+    case Mutation::kFewerSlots:
+      TakeSlotLater(code, random);
       break;
   }
 }

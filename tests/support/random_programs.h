@@ -23,9 +23,26 @@ ir::Schedule RandomSchedule(Random& random);
 bytecode::Module RandomModule(const ir::Schedule& schedule, uint32_t slack,
                               Random& random);
 
-// Swaps, moves, drops or doubles an instruction, changes an operand, regroups,
-// adds a communication without partner. The result may be refused by Verify.
-void Mutate(bytecode::Module& module, Random& random);
+// Ways to break a program. The result may be refused by Verify, or be right.
+enum class Mutation : uint8_t {
+  kSwapNeighbours,
+  kSwap,
+  kMove,
+  kDrop,
+  kDuplicate,
+  kOperand,  // any, of any instruction
+  kWrongPeer,
+  kWrongMicroBatch,
+  kRegroup,
+  kDropSend,    // with its WAIT and FREE
+  kAddSend,     // a second time
+  kAddReceive,  // that nobody serves
+  kFewerSlots,  // a RECV waits until another slot is free, and takes that
+};
+inline constexpr size_t kMutations = 13;
+const char* Name(Mutation mutation);
+
+void Mutate(bytecode::Module& module, Mutation mutation, Random& random);
 void Mutate(ir::Schedule& schedule, Random& random);
 
 // The compute operations of a module with one replica.
