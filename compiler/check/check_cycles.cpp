@@ -95,6 +95,25 @@ std::string HopText(const ir::Schedule& schedule, const Hop& hop,
   return text;
 }
 
+diag::Waiting WaitingAt(const ir::Schedule& schedule, OpRef op) {
+  return {op.rank.value, NameOf(schedule, op),
+          Where(schedule, OpAt(schedule, op))};
+}
+
+std::vector<diag::CircleEdge> CircleOf(const ir::Schedule& schedule,
+                                       const std::vector<Hop>& hops) {
+  std::vector<diag::CircleEdge> edges;
+  for (size_t i = 0; i < hops.size(); ++i) {
+    const Hop& next = hops[(i + 1) % hops.size()];
+    const diag::Waiting needed = WaitingAt(schedule, next.needed);
+    edges.push_back(
+        {WaitingAt(schedule, hops[i].waiting), needed, "needs its result"});
+    if (next.needed.position == next.waiting.position) continue;
+    edges.push_back({needed, WaitingAt(schedule, next.waiting), "comes after"});
+  }
+  return edges;
+}
+
 bool Runs(const ir::Schedule& schedule) {
   const auto stops = analysis::RunUntilStuck(schedule);
   for (size_t r = 0; r < stops.size(); ++r) {
@@ -223,7 +242,7 @@ bool ScheduleCycles(const ir::Schedule& schedule, diag::Emitter& diag) {
     error.Note(Where(schedule, OpAt(schedule, hops[i].waiting)),
                HopText(schedule, hops[i], hops[(i + 1) % hops.size()]));
   }
-  error.Help(Mend(schedule, hops));
+  error.Help(Mend(schedule, hops)).Circle(CircleOf(schedule, hops));
   return false;
 }
 

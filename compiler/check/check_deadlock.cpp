@@ -168,6 +168,33 @@ std::string Text(const Module& module, const Hop& hop) {
       analysis::Info(hop.why).name);
 }
 
+diag::Waiting WaitingAt(const Module& module, InstrRef at) {
+  return {at.rank.value,
+          fmt::format("{} (pc {})", Name(module, at), at.pc.value),
+          Where(module, at)};
+}
+
+// A hop's `before` is the next one's `after`, seen from another rank.
+std::vector<diag::CircleEdge> CircleOf(const Module& module,
+                                       const std::vector<Hop>& hops) {
+  std::vector<diag::CircleEdge> edges;
+  for (size_t i = 0; i < hops.size(); ++i) {
+    const Hop& hop = hops[i];
+    const Hop& next = hops[(i + 1) % hops.size()];
+    if (hop.after != hop.before) {
+      edges.push_back({WaitingAt(module, hop.after),
+                       WaitingAt(module, hop.before),
+                       std::string(analysis::Info(hop.why).name)});
+    }
+    if (hop.before != next.after) {
+      edges.push_back(
+          {WaitingAt(module, hop.before), WaitingAt(module, next.after),
+           hop.before.rank == next.after.rank ? "group" : "partner"});
+    }
+  }
+  return edges;
+}
+
 // The entries that a join ties together, as their ranks and places.
 std::string JoinText(const Module& module, const ModuleGraph& graph,
                      Node join) {
@@ -259,7 +286,8 @@ void Report(const Module& module, const ModuleGraph& graph,
       error.Note({}, JoinText(module, graph, step.from));
     }
   }
-  error.Help(HelpFor(explainer.Classes(), schedule));
+  error.Help(HelpFor(explainer.Classes(), schedule))
+      .Circle(CircleOf(module, hops));
 }
 
 }  // namespace

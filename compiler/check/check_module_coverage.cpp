@@ -4,6 +4,7 @@
 // Codes: ModulePlacement (6001), Missing (4001), Doubled (4002). Cost: linear.
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 
 #include "compiler/analysis/compute_ref.h"
@@ -83,33 +84,38 @@ bool FarTooFew(const Module& module, diag::Emitter& diag) {
 
 bool ModulePlacement(const ModuleContext& context, diag::Emitter& diag) {
   const Module& module = context.module;
-  const size_t replicas = module.replicas;
-  uint64_t chunks = 0;
-  for (const auto& program : module.programs) chunks += program.chunks.size();
-  if (chunks != module.stages * uint64_t{replicas}) {
-    diag.Emit(diag::Code::kModulePlacement, {},
-              fmt::format("{} stages in {} replica{} need {} chunks, the ranks "
-                          "hold {}",
-                          module.stages, replicas, replicas == 1 ? "" : "s",
-                          module.stages * uint64_t{replicas}, chunks));
-    return false;
-  }
-  std::vector<std::optional<uint32_t>> holder(module.stages * replicas);
+  const uint64_t replicas = module.replicas;
+  const auto name = [&](uint64_t cell) {
+    const uint64_t stage = cell / replicas;
+    return replicas == 1
+               ? fmt::format("stage {}", stage)
+               : fmt::format("stage {} (replica {})", stage, cell % replicas);
+  };
+  const auto say = [&](const std::string& what) {
+    diag.Emit(diag::Code::kModulePlacement, {}, what)
+        .Help("each stage is a chunk of one rank, in each replica");
+  };
+  // Sparse: the counts of a file may be far larger than the file.
+  std::map<uint64_t, uint32_t> holder;
   bool ok = true;
   for (uint32_t r = 0; r < module.ranks(); ++r) {
     for (const bytecode::ChunkInfo& chunk : module.programs[r].chunks) {
-      auto& cell = holder[chunk.stage.value * replicas + chunk.replica];
-      if (cell) {
-        ok = false;
-        diag.Emit(diag::Code::kModulePlacement, {},
-                  fmt::format("stage {} (replica {}) is held by rank {} and by "
-                              "rank {}",
-                              chunk.stage.value, chunk.replica, *cell, r));
-      }
-      cell = r;
+      const uint64_t cell = chunk.stage.value * replicas + chunk.replica;
+      const auto [held, fresh] = holder.try_emplace(cell, r);
+      if (fresh) continue;
+      ok = false;
+      say(fmt::format("{} is held by rank {} and by rank {}", name(cell),
+                      held->second, r));
     }
   }
-  return ok;
+  const uint64_t missing = module.stages * replicas - holder.size();
+  if (missing == 0) return ok;
+  uint64_t first = 0;
+  for (const auto& [cell, rank] : holder) first += cell == first;
+  say(fmt::format(
+      "{} is held by no rank{}", name(first),
+      missing == 1 ? "" : fmt::format(", and {} more", missing - 1)));
+  return false;
 }
 
 bool ModuleCoverage(const ModuleContext& context, diag::Emitter& diag) {

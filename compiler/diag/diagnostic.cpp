@@ -86,6 +86,11 @@ Builder& Builder::Help(std::string text) {
   return *this;
 }
 
+Builder& Builder::Circle(std::vector<CircleEdge> edges) {
+  diagnostic_.circle = std::move(edges);
+  return *this;
+}
+
 Builder Emitter::Emit(Code code, Location where, std::string message) {
   Diagnostic diagnostic;
   diagnostic.code = code;

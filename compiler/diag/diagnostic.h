@@ -40,6 +40,18 @@ struct Note {
   std::string message;
 };
 
+// One arrow of a circle in which ranks wait: `from` waits for `to`.
+struct Waiting {
+  uint32_t rank = 0;
+  std::string what;
+  Location where;
+};
+struct CircleEdge {
+  Waiting from;
+  Waiting to;
+  std::string why;
+};
+
 struct Diagnostic {
   Code code{};
   Severity severity = Severity::kError;
@@ -47,6 +59,7 @@ struct Diagnostic {
   std::string message;
   std::vector<Note> notes;
   std::string help;
+  std::vector<CircleEdge> circle;  // of those that are one
 };
 
 // Fills in one diagnostic; it is handed to the emitter when this goes.
@@ -58,6 +71,7 @@ class Builder {
   Builder& operator=(const Builder&) = delete;
   Builder& Note(Location where, std::string message);
   Builder& Help(std::string text);
+  Builder& Circle(std::vector<CircleEdge> edges);
 
  private:
   Emitter& emitter_;

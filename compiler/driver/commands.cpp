@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/analysis/receive_slots.h"
 #include "compiler/analysis/simulate.h"
 #include "compiler/ast/printer.h"
 #include "compiler/check/check.h"
@@ -32,6 +33,26 @@ std::string OutputOf(const Options& options) {
 
 Status WriteText(const std::string& path, const std::string& text) {
   return WriteTextFile(path, text);
+}
+
+// What a framework has to know that sends in the order of computation.
+std::string SlotsText(const std::vector<analysis::ReceiveSlots>& channels,
+                      uint32_t most) {
+  std::vector<std::string> where;
+  constexpr size_t kShown = 4;
+  for (const analysis::ReceiveSlots& channel : channels) {
+    if (channel.least != most) continue;
+    where.push_back(fmt::format("rank {} to {} ({})", channel.from.value,
+                                channel.to.value,
+                                channel.forward ? "activations" : "gradients"));
+  }
+  const size_t more = where.size() - std::min(where.size(), kShown);
+  where.resize(where.size() - more);
+  return fmt::format(
+      "where each rank sends what it computes in that order, at least {} "
+      "receive slots are\nneeded, with fewer it hangs: {}{}\n",
+      most, fmt::join(where, ", "),
+      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 Status WriteBytecode(Session& session, const bytecode::Module& module,
@@ -138,14 +159,20 @@ Status RunCheck(Session& session) {
   const CheckedPoint& point = input.point;
   PP_RETURN_IF_ERROR(
       CheckTier(session, point.module, input.models.costs.message, true));
-  uint64_t operations = ir::CountOperations(point.schedule);
+  const uint64_t operations = ir::CountOperations(point.schedule);
+  const auto least = analysis::LeastReceiveSlots(point.schedule);
+  uint32_t slots = 0;
+  for (const analysis::ReceiveSlots& channel : least) {
+    slots = std::max(slots, channel.least);
+  }
   if (session.options.json) {
     session.out << nlohmann::ordered_json{{"schedule", point.schedule.name},
                                           {"points", 1},
                                           {"accepted", 1},
                                           {"refused", 0},
                                           {"expectations", point.expectations},
-                                          {"operations", operations}}
+                                          {"operations", operations},
+                                          {"least_receive_slots", slots}}
                        .dump(2)
                 << "\n";
     return OkStatus();
@@ -155,6 +182,7 @@ Status RunCheck(Session& session) {
       "hang ({})\n",
       Title(point.schedule), operations, point.metrics.messages,
       point.expectations, Describe(session.options));
+  if (slots > 1) session.out << SlotsText(least, slots);
   return OkStatus();
 }
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "compiler/diag/dot.h"
 #include "compiler/diag/renderer.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/session.h"
+#include "runtime/base/file_io.h"
 
 namespace pp::driver {
 namespace {
@@ -25,6 +27,18 @@ Status RunCommand(Session& session) {
     if (command.name == session.options.command) return command.run(session);
   }
   return UsageError("no command");  // unreachable: the parser knows them all
+}
+
+// --dot: the circle that was found, if one was.
+Status DrawCircle(const Session& session) {
+  const std::string& path = session.options.dot;
+  for (const diag::Diagnostic* diagnostic : session.diag.Sorted()) {
+    const std::string dot = diag::CircleDot(*diagnostic, session.sources);
+    if (!dot.empty()) return WriteTextFile(path, dot);
+  }
+  session.err << "ppc: note: nothing waits in a circle; " << path
+              << " is not written\n";
+  return OkStatus();
 }
 
 // Anything but a diagnosed fault is one plain line; as JSON it is a
@@ -59,6 +73,13 @@ int Main(int argc, const char* const* argv, std::ostream& out,
   Session session{
       std::move(parsed->options), out, err, colour_out, colour_err, {}, {}};
   Status status = RunCommand(session);
+  if (!session.options.dot.empty()) {
+    // What could not be drawn matters only where nothing else is wrong.
+    const Status drawn = DrawCircle(session);
+    if (status.ok() || IsDiagnosed(status)) {
+      if (!drawn.ok()) status = drawn;
+    }
+  }
   Tell(session, status);
   if (status.ok() && session.diag.has_errors()) return 1;
   return ExitCode(status);

@@ -82,6 +82,9 @@ void AddTier(CLI::App& app, Raw& raw) {
   app.add_flag("--first-connection", raw.options.first_connection,
                "the first message of two ranks on a lane blocks their hosts "
                "until both have issued it");
+  app.add_option("--dot", raw.options.dot,
+                 "where ranks wait in a circle: draw it into this file "
+                 "(Graphviz)");
 }
 
 void AddOutput(CLI::App& app, Raw& raw, const char* what) {

@@ -24,6 +24,7 @@ struct Options {
   std::string memory;                                   // --mem act=1GiB
   std::string tier = "strict";    // --tier strict, lanes, eager=BYTES
   bool first_connection = false;  // --first-connection
+  std::string dot;                // check, verify --dot
   std::string barrier = "on";     // simulate --barrier
   std::string measured;           // show --measured
   std::optional<uint64_t> step;   // show --step
