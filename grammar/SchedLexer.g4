@@ -23,9 +23,12 @@ LET      : 'let' ;
 MACRO    : 'macro' ;
 IMPORT   : 'import' ;
 EXPECT   : 'expect' ;
+SLOTS    : 'slots' ;
+SLOT_AT  : 'at' ;
 WHEN     : 'when' ;
 
-// Words with a meaning in placements only; names everywhere else.
+// Words with a meaning in placements, and before a block, only; names everywhere
+// else.
 LINEAR   : 'linear' ;
 LOOP     : 'loop' ;
 VEE      : 'vee' ;
@@ -33,6 +36,8 @@ WAVE     : 'wave' ;
 CUSTOM   : 'custom' ;
 STAGE    : 'stage' ;
 CHUNK    : 'chunk' ;
+BLOCK    : 'block' ;
+EVERY    : 'every' ;
 
 // Operations.
 OP_F : 'F' ;
@@ -46,7 +51,7 @@ QUANTITIES : ('cost' | 'mem') [ \t\r\n]* '{' ~[{}]* '}' ;
 
 // Kept free for what the language will get: no names.
 RESERVED
-  : 'cost' | 'mem' | 'weights' | 'slots' | 'table' | 'bidir'
+  : 'cost' | 'mem' | 'weights' | 'table' | 'bidir'
   | 'R' | 'U'
   ;
 

@@ -62,7 +62,11 @@ range : IN expr DOTDOT expr ;
 walkDecl : WALK opLetter BY LPAREN expr (COMMA expr)* RPAREN ;
 
 // `rank r`, `rank r in a..b`: a plain name, bound; else the rank's number.
-rankDecl : RANK expr range? block ;
+rankDecl
+  : RANK expr range? block
+  | SLOTS expr range? block
+  | BLOCK expr range? EVERY expr block
+  ;
 
 expectDecl : EXPECT expr (WHEN expr)? ;
 
@@ -82,7 +86,7 @@ stmt
   | SEMI
   ;
 
-opStmt : opLetter (LBRACKET expr RBRACKET)? (AT expr)? ;
+opStmt : opLetter (LBRACKET expr RBRACKET)? (AT expr)? (SLOT_AT expr)? ;
 
 letStmt : LET name ASSIGN expr ;
 
@@ -118,4 +122,8 @@ primary
 
 argument : opLetter | expr ;
 
-name : IDENT | LINEAR | LOOP | VEE | WAVE | CUSTOM | STAGE | CHUNK ;
+name
+  : IDENT
+  | LINEAR | LOOP | VEE | WAVE | CUSTOM | STAGE | CHUNK
+  | BLOCK | EVERY
+  ;

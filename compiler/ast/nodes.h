@@ -85,10 +85,10 @@ inline constexpr size_t kOpLetters = 4;
 struct Stmt;
 using Block = std::vector<Stmt>;
 
-// F, F[c], F[c]@m
+// F, F[c], F[c]@m; in `slots` and `block` F[c] at t
 struct OpStmt {
   OpLetter op;
-  ExprPtr chunk, micro_batch;
+  ExprPtr chunk, micro_batch, slot;
 };  // null: left out
 struct LetStmt {
   Identifier name;
@@ -172,10 +172,16 @@ struct WalkDecl {
   std::vector<ExprPtr> key;
 };
 
-// rank r { } · rank EXPR { } · rank r in a..b { }
+// How a rank's program is written: its operations one after the other; each
+// micro-batch's at time slots; one micro-batch's, repeated.
+enum class RankForm : uint8_t { kProgram, kSlots, kBlock };
+
+// rank r { } · rank EXPR { } · rank r in a..b { }; slots and block likewise
 struct RankDecl {
+  RankForm form = RankForm::kProgram;
   std::optional<Identifier> variable;  // bound to the rank
   ExprPtr begin, end;  // both null: every rank; end null: the rank `begin`
+  ExprPtr period;      // of a block
   Block body;
 };
 

@@ -87,6 +87,7 @@ class Printer {
     std::string text(Spelling(s.op));
     if (s.chunk) text += fmt::format("[{}]", Print(*s.chunk));
     if (s.micro_batch) text += fmt::format("@{}", Print(*s.micro_batch));
+    if (s.slot) text += fmt::format(" at {}", Print(*s.slot));
     Line(text);
   }
   void operator()(const LetStmt& s) {
@@ -121,7 +122,18 @@ class Printer {
   void operator()(const WalkDecl& d) {
     Line(fmt::format("walk {} by ({})", Spelling(d.op), PrintList(d.key)));
   }
-  void operator()(const RankDecl& d) { Body("rank " + Range(d), d.body); }
+  void operator()(const RankDecl& d) {
+    switch (d.form) {
+      case RankForm::kProgram:
+        return Body("rank " + Range(d), d.body);
+      case RankForm::kSlots:
+        return Body("slots " + Range(d), d.body);
+      case RankForm::kBlock:
+        return Body(
+            fmt::format("block {} every {}", Range(d), Print(*d.period)),
+            d.body);
+    }
+  }
   void operator()(const MacroDecl& d) {
     Body(fmt::format("macro {}({})", d.name.text, PrintNames(d.params)),
          d.body);

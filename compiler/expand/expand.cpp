@@ -8,6 +8,8 @@
 #include "compiler/expand/instance.h"
 #include "compiler/expand/place.h"
 #include "compiler/expand/rank_expander.h"
+#include "compiler/expand/squeeze.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace pp::expand {
 namespace {
@@ -146,6 +148,11 @@ Expansion Expand(const sema::CheckedSchedule& checked, const Point& point,
     log.EmitTo(diag, instance.PointText());
     return expansion;
   }
+  std::vector<bool> movable;
+  for (const RankBlock* owner : owners) {
+    movable.push_back(owner->form == ast::RankForm::kBlock);
+  }
+  if (llvm::is_contained(movable, true)) Squeeze(schedule, movable);
   expansion.outcome = Outcome::kExpanded;
   expansion.schedule = std::move(schedule);
   return expansion;

@@ -55,7 +55,20 @@ bool RankExpander::Run(uint32_t rank, const sema::RankBlock& block) {
   in_loop_ = stop_ = false;
   if (!PrepareWalks()) return true;
   if (block.slot != kNone) eval_.Var(block.slot) = rank;
-  Exec(block.body);
+  form_ = block.form;
+  placed_.clear();
+  fills_.assign(chunks_, nullptr);
+  switch (form_) {
+    case ast::RankForm::kProgram:
+      Exec(block.body);
+      break;
+    case ast::RankForm::kSlots:
+      RunSlots(block);
+      break;
+    case ast::RankForm::kBlock:
+      RunBlock(block);
+      break;
+  }
   return !fatal_;
 }
 
@@ -188,6 +201,13 @@ bool RankExpander::Evaluate(sema::ExprId expr, int64_t& value) {
 // ---- Operations -----------------------------------------------------------
 
 void RankExpander::ExecOp(const Stmt& stmt) {
+  if (form_ != ast::RankForm::kProgram) return Place(stmt);
+  if (stmt.at != kNone) {
+    return Add(
+        Code::kSlotForm, stmt.span,
+        fmt::format("`at` has no meaning in a `rank` program{}", OnRank()),
+        kNone, "write `slots r { ... }` for a program of time slots");
+  }
   OpGroup group = GroupOf(stmt.op);
   WalkStep step;
   if (stmt.a == kNone && stmt.b == kNone) {

@@ -38,6 +38,19 @@ class RankExpander {
   void Exec(sema::BlockRange block);
   void ExecStmt(const sema::Stmt& stmt);
   void ExecOp(const sema::Stmt& stmt);
+  // ---- Time slots (rank_slots.cpp) ----
+  struct Placed {
+    int64_t slot = 0;
+    ir::Op op;
+    source::Span span;
+  };
+  void RunSlots(const sema::RankBlock& block);
+  void RunBlock(const sema::RankBlock& block);
+  void Place(const sema::Stmt& stmt);
+  bool Repeat(int64_t period, const sema::RankBlock& block);
+  bool SortPlaced(bool lengths);
+  void FillIdle();
+
   void ExecRepeat(const sema::Stmt& stmt);
   void ExecFor(const sema::Stmt& stmt);
   void ExecIf(const sema::Stmt& stmt);
@@ -74,6 +87,11 @@ class RankExpander {
   Cursors cursors_;
   std::array<WalkOrder, sema::kCursors> walk_orders_;
   std::array<uint32_t, sema::kCursors> walk_chunks_{};  // 0: none sorted yet
+
+  ast::RankForm form_{};
+  uint32_t mb_ = 0;                       // of what is placed
+  std::vector<Placed> placed_;            // of this rank
+  std::vector<const sema::Stmt*> fills_;  // by chunk: its W without a slot
 
   std::vector<ir::Op>* out_ = nullptr;
   uint32_t rank_ = 0;

@@ -20,6 +20,9 @@ inline constexpr size_t kOpKinds = 4;
 inline constexpr std::array<std::string_view, kOpKinds> kOpNames = {"F", "B",
                                                                     "I", "W"};
 
+// How long an operation is in time slots, where a schedule is given by them.
+constexpr int SlotsOf(OpKind kind) { return kind == OpKind::kB ? 2 : 1; }
+
 // 16 bytes: there may be 10^8 of them.
 struct Op {
   OpKind kind{};

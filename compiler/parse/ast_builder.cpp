@@ -162,13 +162,18 @@ ast::WalkDecl AstBuilder::BuildWalk(P::WalkDeclContext* context) {
 
 ast::RankDecl AstBuilder::BuildRank(P::RankDeclContext* context) {
   ast::RankDecl rank;
+  if (context->SLOTS() != nullptr) rank.form = ast::RankForm::kSlots;
+  if (context->BLOCK() != nullptr) {
+    rank.form = ast::RankForm::kBlock;
+    rank.period = BuildExpr(context->expr(1));
+  }
   if (P::RangeContext* range = context->range()) {
-    rank.variable = RequireBound(context->expr());
+    rank.variable = RequireBound(context->expr(0));
     rank.begin = BuildExpr(range->expr(0));
     rank.end = BuildExpr(range->expr(1));
   } else {
-    rank.variable = BuildBound(context->expr());
-    if (!rank.variable) rank.begin = BuildExpr(context->expr());
+    rank.variable = BuildBound(context->expr(0));
+    if (!rank.variable) rank.begin = BuildExpr(context->expr(0));
   }
   rank.body = BuildBlock(context->block());
   return rank;

@@ -31,9 +31,9 @@ const TypeSet& Operations() {
   return set;
 }
 
-// Words that are names where no placement is written.
+// Words that are names where no placement and no block is written.
 const TypeSet& SoftKeywords() {
-  static const TypeSet set = Range(P::LINEAR, P::CHUNK);
+  static const TypeSet set = Range(P::LINEAR, P::EVERY);
   return set;
 }
 
@@ -46,7 +46,7 @@ const TypeSet& Statements() {
 const TypeSet& Items() {
   static const TypeSet set =
       Set({P::REQUIRE, P::LET, P::PLACE, P::WALK, P::RANK, P::PHASE, P::MACRO,
-           P::EXPECT, P::QUANTITIES});
+           P::EXPECT, P::QUANTITIES, P::SLOTS, P::BLOCK});
   return set;
 }
 
@@ -151,7 +151,7 @@ std::string ErrorWords::Expected(TypeSet types) const {
 
 std::vector<std::string_view> ErrorWords::Keywords(const TypeSet& types) const {
   std::vector<std::string_view> words;
-  for (size_t type = P::SCHEDULE; type <= P::CHUNK; ++type) {
+  for (size_t type = P::SCHEDULE; type <= P::EVERY; ++type) {
     if (types.test(type)) words.push_back(spellings_[type]);
   }
   return words;

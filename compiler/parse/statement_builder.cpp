@@ -35,8 +35,9 @@ ast::OpStmt AstBuilder::BuildOp(P::OpStmtContext* context) {
     op.chunk = BuildExpr(context->expr(next++));
   }
   if (context->AT() != nullptr) {
-    op.micro_batch = BuildExpr(context->expr(next));
+    op.micro_batch = BuildExpr(context->expr(next++));
   }
+  if (context->SLOT_AT() != nullptr) op.slot = BuildExpr(context->expr(next));
   return op;
 }
 

@@ -18,7 +18,6 @@ struct Reserved {
 
 constexpr Reserved kReserved[] = {
     {"weights", "rules for weight versions", Lexer::IDENT},
-    {"slots", "programs given as time slots", Lexer::IDENT},
     {"table", "programs and placements given as tables", Lexer::IDENT},
     {"bidir", "the bidirectional placement", Lexer::VEE},
     {"R", "the recompute operation", Lexer::OP_F},
@@ -169,7 +168,7 @@ class Checker {
   diag::Emitter& diag_;
 };
 
-// `slots r { F at 2*m }`: everything in there belongs to the reserved word. The
+// `table x { ... }`: everything in there belongs to the reserved word. The
 // index behind its closing bracket, or of the word when there is no bracket.
 size_t Checker::EndOfReservedBlock() const {
   size_t at = at_ + 1;

@@ -71,7 +71,7 @@ struct BlockRange {  // into Program::stmts
 };
 
 enum class StmtKind : uint8_t {
-  kOp,      // a = chunk, b = micro-batch, each may be kNone
+  kOp,      // a = chunk, b = micro-batch, at = slot; each may be kNone
   kLet,     // slot := a
   kPhase,   // index = into phases; body
   kRepeat,  // a = count; body
@@ -83,7 +83,7 @@ enum class StmtKind : uint8_t {
 struct Stmt {
   StmtKind kind{};
   ast::OpLetter op{};
-  ExprId a = kNone, b = kNone;
+  ExprId a = kNone, b = kNone, at = kNone;
   Slot slot = kNone;
   uint32_t index = kNone;
   uint32_t first_arg = 0;
@@ -151,6 +151,9 @@ enum class CursorId : uint8_t { kForward, kBackward };
 inline constexpr size_t kCursors = 2;
 
 struct RankBlock {
+  ast::RankForm form{};
+  ExprId period = kNone;              // of a block
+  Slot micro_batch = kNone;           // bound to it in `slots`
   Slot slot = kNone;                  // bound to the rank, if named
   ExprId begin = kNone, end = kNone;  // both kNone: every rank; end kNone: one
   BlockRange body;

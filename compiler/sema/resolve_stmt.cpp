@@ -161,6 +161,7 @@ Stmt Resolver::ResolveOp(const ast::OpStmt& op, Span span) {
   stmt.op = op.op;
   if (op.chunk) stmt.a = ResolveNumber(*op.chunk);
   if (op.micro_batch) stmt.b = ResolveNumber(*op.micro_batch);
+  if (op.slot) stmt.at = ResolveNumber(*op.slot);
   if (op.op == ast::OpLetter::kW && op.micro_batch) program_.explicit_w = true;
   return stmt;
 }

@@ -301,6 +301,12 @@ void Resolver::ResolveRanks() {
     if (owned.node->variable) {
       block.slot = Declare(*owned.node->variable, "rank variable");
     }
+    block.form = owned.node->form;
+    if (owned.node->period) block.period = ResolveNumber(*owned.node->period);
+    if (block.form == ast::RankForm::kSlots) {
+      block.micro_batch =
+          DeclareImplicit("m", block.span, "micro-batch in `slots`");
+    }
     block.body = ResolveBlock(owned.node->body);
     LeaveScope(mark);
     program_.rank_blocks.push_back(block);

@@ -120,6 +120,23 @@ TEST(Library, BreadthFirst) {
   }
 }
 
+// The generator asks the whole order at each step: a grid it gets through.
+void CheckBlock(const std::string& name, const Generator& generate) {
+  SchedText sched = Library(name);
+  ASSERT_TRUE(sched.ok()) << sched.Said();
+  for (const uint32_t p : {1u, 2u, 3u, 4u, 5u, 6u, 8u, 9u}) {
+    for (const uint32_t m : {1u, 2u, 3u, 5u, 8u, 12u, 20u}) {
+      SCOPED_TRACE(fmt::format("P = {}, M = {}", p, m));
+      const size_t expectations = 2 + (p >= 3 && m >= p);
+      CheckPoint(sched, {{"P", p}, {"M", m}}, generate(p, m), expectations);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Library, VHalf) { CheckBlock("v_half", testing::VHalf); }
+TEST(Library, VMin) { CheckBlock("v_min", testing::VMin); }
+
 TEST(Library, Hanayo) {
   SchedText sched = Library("hanayo");
   ASSERT_TRUE(sched.ok()) << sched.Said();

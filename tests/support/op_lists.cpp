@@ -1,7 +1,11 @@
 #include "tests/support/op_lists.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace pp::testing {
@@ -217,6 +221,168 @@ ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches) {
     while (w[0] < micro_batches) weight(0);
   }
   return s;
+}
+
+namespace {
+
+struct VOp {
+  char kind;  // F, I, W
+  int chunk, mb;
+  friend auto operator<=>(const VOp&, const VOp&) = default;
+};
+
+// The slots of F0, F1, I1, I0 of micro-batch 0 on a rank.
+using VBlock = std::array<int, 4>;
+
+std::vector<VOp> LayOut(const VBlock& block, int micro_batches) {
+  std::map<int, VOp> at;
+  for (int m = 0; m < micro_batches; ++m) {
+    at[block[0] + 6 * m] = {'F', 0, m};
+    at[block[1] + 6 * m] = {'F', 1, m};
+    at[block[2] + 6 * m] = {'I', 1, m};
+    at[block[3] + 6 * m] = {'I', 0, m};
+  }
+  std::vector<VOp> order, owed;
+  const int last = at.rbegin()->first;
+  for (int t = 0; t <= last || !owed.empty(); ++t) {
+    if (at.contains(t)) {
+      order.push_back(at[t]);
+      if (at[t].kind == 'I') owed.push_back({'W', at[t].chunk, at[t].mb});
+    } else if (!owed.empty()) {
+      order.push_back(owed.front());
+      owed.erase(owed.begin());
+    }
+  }
+  return order;
+}
+
+int Held(const std::vector<VOp>& order, size_t end) {
+  int held = 0;
+  for (size_t i = 0; i < end; ++i) {
+    held += order[i].kind == 'F' ? 1 : order[i].kind == 'W' ? -1 : 0;
+  }
+  return held;
+}
+
+int MostHeld(const std::vector<VOp>& order) {
+  int most = 0;
+  for (size_t i = 1; i <= order.size(); ++i) {
+    most = std::max(most, Held(order, i));
+  }
+  return most;
+}
+
+// One slot after another; each rank takes what the rule of `block` says.
+class VMachine {
+ public:
+  VMachine(int ranks, std::vector<std::vector<VOp>> left)
+      : ranks_(ranks), left_(std::move(left)), ran_(left_.size()) {
+    for (const auto& order : left_) most_.push_back(MostHeld(order));
+  }
+
+  std::vector<std::vector<VOp>> Run() {
+    for (bool any = true; any; ++now_) {
+      std::vector<std::pair<int, size_t>> picks;
+      for (int r = 0; r < ranks_; ++r) {
+        if (const auto i = Pick(r)) picks.push_back({r, *i});
+      }
+      for (const auto& [r, i] : picks) {
+        const VOp op = left_[r][i];
+        left_[r].erase(left_[r].begin() + std::ptrdiff_t(i));
+        ran_[r].push_back(op);
+        done_[{op.kind, Stage(r, op), op.mb}] = now_ + 1;
+      }
+      any = !picks.empty();
+    }
+    return std::move(ran_);
+  }
+
+ private:
+  int Stage(int r, const VOp& op) const {
+    return op.chunk == 0 ? r : 2 * ranks_ - 1 - r;
+  }
+  bool Done(char kind, int stage, int mb) const {
+    const auto found = done_.find({kind, stage, mb});
+    return found != done_.end() && found->second <= now_;
+  }
+  bool Ready(int r, const VOp& op) const {
+    const int stage = Stage(r, op);
+    if (op.kind == 'F') return stage == 0 || Done('F', stage - 1, op.mb);
+    if (op.kind == 'W') return Done('I', stage, op.mb);
+    return Done('F', stage, op.mb) &&
+           (stage == 2 * ranks_ - 1 || Done('I', stage + 1, op.mb));
+  }
+
+  std::optional<size_t> Pick(int r) const {
+    const auto& left = left_[r];
+    std::optional<size_t> first, input;
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (!Ready(r, left[i])) continue;
+      if (left[i].kind == 'F' && i > 0) {
+        std::vector<VOp> moved = ran_[r];
+        moved.push_back(left[i]);
+        moved.insert(moved.end(), left.begin(),
+                     left.begin() + std::ptrdiff_t(i));
+        if (MostHeld(moved) > most_[r]) continue;
+      }
+      if (!first) first = i;
+      if (left[i].kind == 'I') {
+        input = i;
+        break;
+      }
+    }
+    if (!first || left[*first].kind != 'W' || !input) return first;
+    const bool forward_before =
+        std::any_of(left.begin(), left.begin() + std::ptrdiff_t(*input),
+                    [](const VOp& op) { return op.kind == 'F'; });
+    return forward_before ? first : input;
+  }
+
+  int ranks_;
+  std::vector<std::vector<VOp>> left_, ran_;
+  std::vector<int> most_;
+  std::map<std::tuple<char, int, int>, int> done_;
+  int now_ = 0;
+};
+
+ir::Schedule FromBlock(uint32_t ranks, uint32_t micro_batches,
+                       const std::function<VBlock(int)>& block) {
+  std::vector<std::vector<uint32_t>> chunks;
+  std::vector<std::vector<VOp>> orders;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    chunks.push_back({r, 2 * ranks - 1 - r});
+    orders.push_back(
+        LayOut(block(static_cast<int>(r)), static_cast<int>(micro_batches)));
+  }
+  ir::Schedule s = Frame(chunks, micro_batches);
+  orders = VMachine(static_cast<int>(ranks), std::move(orders)).Run();
+  for (uint32_t r = 0; r < ranks; ++r) {
+    for (const VOp& op : orders[r]) {
+      const OpKind kind = op.kind == 'F'   ? OpKind::kF
+                          : op.kind == 'I' ? OpKind::kI
+                                           : OpKind::kW;
+      Add(s, r, kind, static_cast<uint32_t>(op.mb),
+          static_cast<uint32_t>(op.chunk));
+    }
+  }
+  return s;
+}
+
+}  // namespace
+
+ir::Schedule VHalf(uint32_t ranks, uint32_t micro_batches) {
+  const int p = static_cast<int>(ranks), gap = p % 2 == 0 ? 3 : 0;
+  return FromBlock(ranks, micro_batches, [=](int r) {
+    return VBlock{2 * r, 3 * p - 2 - r, 3 * p + gap + 2 * r - 1,
+                  6 * p + gap - 2 - r};
+  });
+}
+
+ir::Schedule VMin(uint32_t ranks, uint32_t micro_batches) {
+  const int p = static_cast<int>(ranks), gap = p % 3 == 0 ? 2 : 0;
+  return FromBlock(ranks, micro_batches, [=](int r) {
+    return VBlock{r, 2 * p - 1 - r, 2 * p + gap + r, 4 * p + gap - 1 - r};
+  });
 }
 
 // Every operation is put where its slot says; an operation that

@@ -31,6 +31,10 @@ ir::Schedule ZbH2(uint32_t ranks, uint32_t micro_batches);  // M >= 2P-1
 ir::Schedule InterleavedZb(uint32_t ranks, uint32_t micro_batches, uint32_t v);
 // PyTorch's loops; M >= 2P-1.
 ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches);
+// Building block, repeated every 6 slots, idle slots filled and squeezed, step
+// by step over whole lists.
+ir::Schedule VHalf(uint32_t ranks, uint32_t micro_batches);
+ir::Schedule VMin(uint32_t ranks, uint32_t micro_batches);
 // `w` times down and up.
 ir::Schedule Hanayo(uint32_t ranks, uint32_t micro_batches, uint32_t w);
 ir::Schedule BreadthFirst(uint32_t ranks, uint32_t micro_batches, uint32_t v);

@@ -200,6 +200,46 @@ const Case kCases[] = {
      "2:37: PP2118 `B` does not say which of the 2 chunks on rank 0\n"
      "  note with P = 1, M = 1\n"
      "  help: write `B[c]`\n"},
+    {"SlotOutsideOfSlots", 2, 1, "place linear rank r { F at 3 }",
+     "2:23: PP2120 `at` has no meaning in a `rank` program on rank 0\n"
+     "  note the same on rank 1\n"
+     "  note with P = 2, M = 1\n"
+     "  help: write `slots r { ... }` for a program of time slots\n"},
+    {"SlotsWithoutASlot", 1, 1, "place linear slots r { F at m B }",
+     "2:31: PP2120 `B` has no time slot on rank 0\n"
+     "  note in iteration 0\n"
+     "  note with P = 1, M = 1\n"
+     "  help: in `slots` write `B at ...`\n"},
+    {"SlotsWithAMicroBatch", 1, 1, "place linear slots r { F@0 at m B at 3 }",
+     "2:24: PP2120 `F` names a micro-batch: in `slots` it is m\n"
+     "  note in iteration 0\n"
+     "  note with P = 1, M = 1\n"},
+    {"TwoInOneSlot", 1, 2, "place linear slots r {\nF at 2*m\nB at 3*m+2 }",
+     "3:1: PP2121 `B@0 (stage 0)` and `F@1 (stage 0)` are both in slot 2 on "
+     "rank 0\n"
+     "  note 4:1: the other one is here\n"
+     "  note with P = 1, M = 2\n"},
+    // A B takes two slots of a block.
+    {"TwoInOneSlotOfABlock", 1, 2,
+     "place linear block r every 2 {\nF at 0\nB at 1 }",
+     "3:1: PP2121 `B@0 (stage 0)` and `F@1 (stage 0)` are both in slot 2 on "
+     "rank 0\n"
+     "  note 4:1: the other one is here\n"
+     "  note with P = 1, M = 2\n"
+     "  help: in a block, slots have to differ modulo the period too\n"},
+    {"BlockOfNoLength", 1, 1,
+     "place linear block r every P-1 { F at 0 B at 1 }",
+     "2:28: PP2122 a block every 0 slots on rank 0\n"
+     "  note with P = 1, M = 1\n"},
+    {"BlockWithoutAChunk", 1, 1, "place vee block r every 6 { F at 0 }",
+     "2:29: PP2118 `F` does not say which of the 2 chunks on rank 0\n"
+     "  note with P = 1, M = 1\n"
+     "  help: write `F[c]`, or say in which order the cursor meets them: "
+     "`walk F by (m / P, c, m % P)`\n"},
+    {"SlotBeyond64Bits", 1, 3,
+     "place linear block r every 9223372036854775807 { F at 1 B at 2 }",
+     "2:20: PP2105 the slot of micro-batch 1 does not fit 64 bits on rank 0\n"
+     "  note with P = 1, M = 3\n"},
     {"PZero", 0, 1, "place linear rank r { F }",
      "1:12: PP2103 P = 0 out of range 1..65535\n"},
     {"BothOutOfRange", 65536, 2147483648, "place linear rank r { F }",

@@ -67,6 +67,17 @@ schedule eager_1f1b(P, M) extends one_f_one_b {
   let warmup = min(2*(P-1-r), M)
   expect live(r) == min(2*(P-1-r) + 1, M)
 }
+
+// The order is that of the slots: 1F1B again.
+schedule by_slots(P, M) {
+  place linear
+  slots r { F at 2*m;  B at 2*(m+P-1-r)+1 }
+}
+
+schedule by_block(P, M) {
+  place linear
+  block r every 3 { F at r;  I at 2*P-r;  W }
+}
 )";
 
 class Language : public ::testing::Test {
@@ -82,7 +93,7 @@ class Language : public ::testing::Test {
 };
 
 TEST_F(Language, ChecksWithoutAWord) {
-  EXPECT_EQ(sched_.schedules().size(), 5u);
+  EXPECT_EQ(sched_.schedules().size(), 7u);
   EXPECT_EQ(sched_.Said(), "");
 }
 
@@ -113,6 +124,25 @@ TEST_F(Language, InterleavedWithOneRound) {
             "B[3]@0 B[3]@1 B[2]@0 B[2]@1 B[1]@0 B[1]@1 B[0]@0 B[0]@1\n"
             "r1: F[0]@0 F[0]@1 F[1]@0 F[1]@1 F[2]@0 F[2]@1 F[3]@0 B[3]@0 "
             "F[3]@1 B[3]@1 B[2]@0 B[2]@1 B[1]@0 B[1]@1 B[0]@0 B[0]@1\n");
+}
+
+TEST_F(Language, SlotsAreAnOrder) {
+  for (int64_t p = 1; p <= 5; ++p) {
+    for (int64_t m = 1; m <= 7; ++m) {
+      EXPECT_EQ(Expanded("by_slots", {{"P", p}, {"M", m}}),
+                Expanded("one_f_one_b", {{"P", p}, {"M", m}}));
+    }
+  }
+}
+
+// Laid out on rank 1: F@0 I@0 F@1 W@0 I@1 W@1. Squeezed, W@0 gives way to I@1,
+// for which rank 0 waits.
+TEST_F(Language, BlockIsFilledAndSqueezed) {
+  EXPECT_EQ(Expanded("by_block", {{"P", 2}, {"M", 2}}),
+            "r0: F@0 F@1 I@0 W@0 I@1 W@1\n"
+            "r1: F@0 I@0 F@1 I@1 W@0 W@1\n");
+  EXPECT_EQ(Expanded("by_block", {{"P", 1}, {"M", 2}}),
+            "r0: F@0 I@0 F@1 I@1 W@0 W@1\n");
 }
 
 TEST_F(Language, ZbH1) {

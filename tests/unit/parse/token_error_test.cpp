@@ -59,7 +59,7 @@ TEST_F(TokenErrorTest, Texts) {
 }
 
 TEST_F(TokenErrorTest, ReservedWordsAreNamed) {
-  for (const char* word : {"weights", "slots", "table", "bidir", "R", "U"}) {
+  for (const char* word : {"weights", "table", "bidir", "R", "U"}) {
     const std::string shown = InLet(word);
     EXPECT_EQ(shown.find(std::string("2:1: `") + word + "` is reserved for "),
               0u)
@@ -79,8 +79,8 @@ TEST_F(TokenErrorTest, CostAndMemBeginABlock) {
 
 TEST_F(TokenErrorTest, ReservedBlocksArePassedOver) {
   const std::string shown =
-      Errors("schedule s(P) { slots r { F at 2*m; B at [2*(m} ] } let = 1 }");
-  EXPECT_NE(shown.find("`slots` is reserved"), std::string::npos);
+      Errors("schedule s(P) { table r { F on 2*m; B on [2*(m} ] } let = 1 }");
+  EXPECT_NE(shown.find("`table` is reserved"), std::string::npos);
 }
 
 }  // namespace
