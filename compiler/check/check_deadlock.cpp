@@ -14,6 +14,7 @@
 
 #include "compiler/analysis/cycles.h"
 #include "compiler/analysis/module_graph.h"
+#include "compiler/analysis/strict_run.h"
 #include "compiler/check/checks.h"
 #include "compiler/check/module_where.h"
 #include "compiler/check/sets.h"
@@ -294,6 +295,10 @@ void Report(const Module& module, const ModuleGraph& graph,
 
 bool ModuleDeadlock(const ModuleContext& context, diag::Emitter& diag) {
   const Module& module = context.module;
+  if (context.assumptions == analysis::Assumptions{} &&
+      analysis::RunsStrict(module, context.match)) {
+    return true;
+  }
   const ModuleGraph graph =
       analysis::BuildModuleGraph(module, context.match, context.assumptions);
   if (KahnOrder(graph.graph).size() == graph.graph.size()) return true;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "compiler/analysis/module_graph.h"
+#include "compiler/analysis/strict_run.h"
 #include "compiler/check/check.h"
 #include "compiler/lower/lower.h"
 #include "runtime/bytecode/text.h"
@@ -125,6 +126,20 @@ struct Witnesses {
   }
 };
 
+// The two ways to answer it, where both may be asked.
+void StrictRunAgreesWithTheGraph(const Module& module,
+                                 const std::set<Code>& codes) {
+  if (Intersects(codes, {Code::kUnmatchedSend, Code::kUnmatchedReceive,
+                         Code::kCollectiveNotReached})) {
+    return;
+  }
+  const auto match = analysis::MatchCommunication(module);
+  const auto graph = analysis::BuildModuleGraph(module, match).graph;
+  EXPECT_EQ(analysis::RunsStrict(module, match),
+            KahnOrder(graph).size() == graph.size())
+      << bytecode::Print(module);
+}
+
 bool Agree(const Module& module, Tally& tally,
            const Setting& setting = kSettings[0],
            Witnesses* witnesses = nullptr) {
@@ -154,6 +169,9 @@ bool Agree(const Module& module, Tally& tally,
   agree &= others.empty() ? truth.wrong.empty() || orphans
                           : !truth.wrong.empty() || !truth.finished();
   agree &= BlamesTheRightPart(module, codes);
+  if (setting.check == analysis::Assumptions{}) {
+    StrictRunAgreesWithTheGraph(module, codes);
+  }
   if (witnesses != nullptr && !ok && !truth.ok()) {
     witnesses->Note(module, setting, codes);
   }
