@@ -51,7 +51,7 @@ class Matcher {
     const uint64_t key =
         uint64_t{from.value} << 40 | uint64_t{to.value} << 16 | lane.value;
     Recent& recent =
-        recent_[(lane.value * 4 + to.value * 2 + from.value) % recent_.size()];
+        recent_[(lane.value * 8 + to.value * 2 + from.value) % recent_.size()];
     if (recent.key != key) recent = {key, Find(key, from, to, lane)};
     return match_.channels[recent.number];
   }
@@ -69,7 +69,8 @@ class Matcher {
   };
 
   const bytecode::Module& module_;
-  std::array<Recent, 16> recent_;
+  // Neighbours on four lanes have a place each.
+  std::array<Recent, 32> recent_;
   CommMatch match_;
   llvm::DenseMap<uint64_t, uint32_t> index_;
 };

@@ -4,6 +4,7 @@
 //
 // The schedule: interleaved, P = 64, v = 2, M micro-batches (the argument), so
 // 2 P v M compute operations. `per_op` is what a part costs each of them.
+// `Events...`: expansion and all checks as they grow (1F1B, P M the argument).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -23,8 +24,6 @@
 
 namespace pp {
 namespace {
-
-constexpr const char* kFile = PP_SCHEDULES "/interleaved.sched";
 
 [[noreturn]] void Die(const std::string& why) {
   std::cerr << "speed_compile_parts: " << why << "\n";
@@ -49,9 +48,13 @@ struct Stage {
   ir::Schedule schedule;
   driver::Models models;
 
-  explicit Stage(int64_t micro_batches) {
-    session.options.file = kFile;
-    point.values = {{"P", 64}, {"M", micro_batches}, {"v", 2}};
+  explicit Stage(int64_t micro_batches)
+      : Stage("interleaved", {{"P", 64}, {"M", micro_batches}, {"v", 2}}) {}
+
+  Stage(const std::string& name,
+        std::vector<std::pair<std::string, int64_t>> values) {
+    session.options.file = PP_SCHEDULES "/" + name + ".sched";
+    point.values = std::move(values);
     checked.emplace(Take(driver::LoadSchedule(session)));
     schedule = Expand();
   }
@@ -146,6 +149,46 @@ void CheckPoint(benchmark::State& state) {
     return result;
   });
 }
+
+// 1F1B on 64 ranks by the number of its (rank, micro-batch) pairs. An event is
+// an instruction of a rank: what may have to wait for another one.
+Stage OneFOneB(const benchmark::State& state) {
+  return Stage("one_f_one_b", {{"P", 64}, {"M", state.range(0) / 64}});
+}
+
+void CountEvents(benchmark::State& state, const bytecode::Module& module) {
+  size_t events = 0;
+  for (const auto& program : module.programs) events += program.code.size();
+  state.counters["events/s"] =
+      benchmark::Counter(static_cast<double>(events),
+                         benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void EventsExpanded(benchmark::State& state) {
+  Stage stage = OneFOneB(state);
+  for (auto _ : state) benchmark::DoNotOptimize(stage.Expand());
+  CountEvents(state, stage.Lower());
+}
+
+void EventsChecked(benchmark::State& state) {
+  Stage stage = OneFOneB(state);
+  const bytecode::Module module = stage.Lower();
+  for (auto _ : state) {
+    if (!check::CheckSchedule(stage.schedule, stage.session.diag) ||
+        !check::CheckModule(module, stage.session.diag)) {
+      Die("1F1B was not accepted");
+    }
+  }
+  CountEvents(state, module);
+}
+
+#define PP_SIZES(Part)            \
+  BENCHMARK(Part)                 \
+      ->RangeMultiplier(10)       \
+      ->Range(10'000, 10'000'000) \
+      ->Unit(benchmark::kMillisecond)
+PP_SIZES(EventsExpanded);
+PP_SIZES(EventsChecked);
 
 #define PP_PART(Part) \
   BENCHMARK(Part)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond)
