@@ -112,6 +112,7 @@ Status Crew::RunStep(Rank rank, uint64_t step, engine::Engine& engine,
   record.begin_ns = NowNs();
   PP_ASSIGN_OR_RETURN(record.vm, vm.RunStep(step));
   record.end_ns = NowNs();
+  transports[rank.value]->Rest();
   record.losses = engine.Losses();
   record.loss_units = engine.LossUnits();
   record.memory = engine.Memory();

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "runtime/base/edit_distance.h"
+#include "runtime/transport/emulated/emulated.h"
 #include "runtime/transport/inproc/inproc.h"
 
 namespace pp::transport {

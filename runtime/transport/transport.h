@@ -44,7 +44,7 @@ using RequestId = uint64_t;
 using Deadline = std::chrono::steady_clock::time_point;
 
 struct TransportTraits {
-  std::string name;  // "inproc", "gloo", "nccl"
+  std::string name;  // "inproc", "gloo", "nccl", "emulated"
   // Wait always replaces a receive buffer: it may be given empty.
   bool zero_copy = false;
 };
@@ -105,6 +105,10 @@ class Transport {
   virtual Status AllReduceSum(std::span<const Rank> ranks, Buffer& buffer,
                               Deadline deadline) = 0;
   virtual Status Barrier(Deadline deadline) = 0;
+
+  // The rank has ended its step: until its next call it issues nothing, so that
+  // whoever waits for it waits in vain. For transports that can tell.
+  virtual void Rest() {}
 
   // Ends all waits of all ranks that can be reached, with this cause. The
   // first call wins.

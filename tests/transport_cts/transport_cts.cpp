@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "runtime/transport/emulated/emulated.h"
 #include "runtime/transport/inproc/inproc.h"
 #include "runtime/transport/nccl/nccl.h"
 #include "tests/support/fake_nccl.h"
