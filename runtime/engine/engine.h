@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,13 @@ struct GradientView {
   std::string name;  // the model's name of the parameter, no rank in it
   const float* data;
   size_t count;
+};
+
+// One parameter's value, readable while it is visited.
+struct WeightView {
+  std::string name;  // as in GradientView
+  std::vector<int64_t> shape;
+  std::span<const float> values;
 };
 
 // Bytes of this rank, one line each, as `--report` prints them.
@@ -99,6 +107,11 @@ class Engine {
   virtual double LossUnits() const = 0;
   virtual void VisitGradients(
       const std::function<void(const GradientView&)>& visit) const = 0;
+  // Between two steps. Nothing where the engine has no weights.
+  virtual void VisitWeights(
+      const std::function<void(const WeightView&)>& visit) const {
+    (void)visit;
+  }
   virtual MemoryReport Memory() const = 0;
 };
 
@@ -115,6 +128,7 @@ struct EngineConfig {
   std::optional<uint32_t> gpu;
   uint32_t batch = 0;  // rows of the global batch; 0: model's default
   uint64_t seed = 1;
+  std::string init;  // safetensors file of the weights; empty: from the seed
   std::string optimizer = "adamw";  // "sgd" | "adamw"
   double learning_rate = 0;         // 0: the optimizer's default
 };

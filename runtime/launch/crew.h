@@ -24,6 +24,8 @@ struct RankStep {
   engine::MemoryReport memory;
   // Of a rank in another process, where gradients are verified.
   std::vector<std::pair<std::string, std::vector<float>>> gradients{};
+  // Of a rank in another process, after the last step, to be saved.
+  std::vector<NamedWeight> weights{};
 };
 
 // The ranks that run in other processes.

@@ -122,6 +122,10 @@ Bytes Encode(const RankStep& step) {
   for (const auto& [name, values] : step.gradients) {
     gradients.push_back({name, Raw(values)});
   }
+  Json weights = Json::array();
+  for (const NamedWeight& weight : step.weights) {
+    weights.push_back({weight.name, weight.shape, Raw(weight.values)});
+  }
   const engine::MemoryReport& m = step.memory;
   return Json::to_cbor(Json{{"vm",
                              {step.vm.begin_ns, step.vm.end_ns, step.vm.busy_ns,
@@ -132,7 +136,8 @@ Bytes Encode(const RankStep& step) {
                             {"memory",
                              {m.weights, m.gradients, m.optimizer,
                               m.peak_measured, m.peak_predicted}},
-                            {"gradients", gradients}});
+                            {"gradients", gradients},
+                            {"weights", weights}});
 }
 
 Result<RankStep> DecodeStep(const Bytes& bytes) {
@@ -152,6 +157,11 @@ Result<RankStep> DecodeStep(const Bytes& bytes) {
     for (const Json& gradient : json.at("gradients")) {
       step.gradients.emplace_back(gradient.at(0).get<std::string>(),
                                   FromRaw<float>(gradient.at(1)));
+    }
+    for (const Json& weight : json.at("weights")) {
+      step.weights.push_back({weight.at(0).get<std::string>(),
+                              weight.at(1).get<std::vector<int64_t>>(),
+                              FromRaw<float>(weight.at(2))});
     }
     return step;
   });

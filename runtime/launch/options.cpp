@@ -126,6 +126,9 @@ class Parser {
         ->check(CLI::Range(1u, 1u << 30));
     app_.add_option("--seed", options_.engine.seed, "default: 1")
         ->check(CLI::NonNegativeNumber);  // -1 would become 2^64 - 1
+    app_.add_option("--init", options_.engine.init,
+                    "safetensors file that the weights start from, by the "
+                    "model's names (default: from the seed)");
     app_.add_option("--optimizer", options_.engine.optimizer,
                     "sgd or adamw (default)")
         ->check(CLI::IsMember({"sgd", "adamw"}));
@@ -140,11 +143,20 @@ class Parser {
                     "write a Chrome trace here (opens in Perfetto)");
     app_.add_option("--profile", options_.profile,
                     "write measured costs here, for `ppc simulate --cost`");
+    app_.add_option("--save", options_.save,
+                    "write the weights after the last step here, as "
+                    "safetensors; the same for every P, M and schedule");
     app_.add_flag("--verify-gradients", options_.verify_gradients,
                   "compare losses and every gradient with an unpipelined run");
   }
 
   Status TakeModelOptions() {
+    if (options_.engine.model == "synthetic" &&
+        !(options_.engine.init.empty() && options_.save.empty())) {
+      return UsageError(
+          fmt::format("{}: the model synthetic has no weights",
+                      options_.save.empty() ? "--init" : "--save"));
+    }
     if (!inject_.empty()) {
       PP_ASSIGN_OR_RETURN(options_.inject, ParseInjection(inject_));
     }

@@ -22,6 +22,7 @@ struct Options {
   std::string report;   // file, or empty
   std::string trace;    // file, or empty
   std::string profile;  // file, or empty
+  std::string save;     // file, or empty
   bool verify_gradients = false;
 };
 

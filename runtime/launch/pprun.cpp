@@ -65,6 +65,10 @@ Status WriteOutputs(const bytecode::Module& module, const Options& options,
     PP_RETURN_IF_ERROR(
         WriteTextFile(options.profile, ProfileText(module, options, result)));
   }
+  if (!options.save.empty() && result.status.ok()) {
+    PP_RETURN_IF_ERROR(
+        SaveWeights(options.save, options.engine.model, result.weights));
+  }
   return OkStatus();
 }
 
@@ -85,6 +89,7 @@ RunOptions RunOptionsOf(const Options& options, Progress* progress) {
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout_s * 1000));
   run.trace = !options.trace.empty() || !options.profile.empty();
   run.verify_gradients = options.verify_gradients;
+  run.save_weights = !options.save.empty();
   run.inject = options.inject;
   run.stop_asked = CaughtSignal;
   run.on_step = [progress](const StepRecord& step) { progress->Show(step); };
@@ -184,7 +189,7 @@ int ConcludeWorker(const World& world, const RunResult& result, bool reported) {
 
 Status CheckOutputs(const Options& options) {
   for (const std::string* path :
-       {&options.report, &options.trace, &options.profile}) {
+       {&options.report, &options.trace, &options.profile, &options.save}) {
     PP_RETURN_IF_ERROR(CheckWritable(*path));
   }
   return OkStatus();

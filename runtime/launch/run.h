@@ -12,6 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/launch/inject.h"
 #include "runtime/launch/verify_gradients.h"
+#include "runtime/launch/weights.h"
 #include "runtime/trace/event.h"
 #include "runtime/trace/summary.h"
 
@@ -33,6 +34,7 @@ struct RunOptions {
   std::chrono::milliseconds grace{5'000};  // for ranks to end after a failure
   bool trace = false;
   bool verify_gradients = false;
+  bool save_weights = false;
   std::optional<Injection> inject{};
   // Asked now and then: the name of a signal that ends the run, or null.
   std::function<const char*()> stop_asked{};
@@ -49,6 +51,7 @@ struct RunResult {
   std::vector<engine::MemoryReport> memory;  // by rank, after the last of them
   std::vector<trace::RankTrace> traces;      // by rank, when asked for
   std::optional<GradientCheck> gradients;
+  WeightMap weights;  // after the last step, when asked for
   // After a failure: where each rank was, one line each.
   std::vector<std::string> positions;
   // A rank did not end within the grace: its thread still runs. The caller

@@ -10,6 +10,7 @@
 #include "runtime/launch/spawn.h"
 #include "runtime/launch/worker.h"
 #include "runtime/transport/registry.h"
+#include "runtime/weights/safetensors.h"
 
 namespace pp::launch {
 namespace {
@@ -23,8 +24,8 @@ std::string Title(const bytecode::Module& module) {
 }
 
 Identity IdentityOf(const bytecode::Module& module,
-                    std::span<const std::byte> bytecode,
-                    const Options& options) {
+                    std::span<const std::byte> bytecode, const Options& options,
+                    std::string init) {
   const engine::EngineConfig& e = options.engine;
   Identity identity = {
       {"the program",
@@ -38,6 +39,8 @@ Identity IdentityOf(const bytecode::Module& module,
       {"--verify-gradients", options.verify_gradients ? "on" : "off"},
       {"--trace", options.trace.empty() ? "off" : "on"},
       {"--profile", options.profile.empty() ? "off" : "on"},
+      {"--save", options.save.empty() ? "off" : "on"},
+      {"--init", std::move(init)},
       {"--model", e.model},
       {"--device", e.device},
       {"--batch", std::to_string(e.batch)},
@@ -49,6 +52,15 @@ Identity IdentityOf(const bytecode::Module& module,
     identity.emplace_back("model option " + name, value);
   }
   return identity;
+}
+
+// What the weights start from, in words.
+Result<std::string> InitOf(const Options& options) {
+  if (options.engine.init.empty()) return std::string("from the seed");
+  PP_ASSIGN_OR_RETURN(const auto file,
+                      weights::File::Open(options.engine.init));
+  PP_ASSIGN_OR_RETURN(const uint32_t sum, file->Checksum());
+  return fmt::format("a file with checksum {:08x}", sum);
 }
 
 std::string Who() {
@@ -160,11 +172,16 @@ ProcessRun RunInWorld(const World& world, const bytecode::Module& module,
                       engine::EngineFactory& factory, const Options& options,
                       const RunOptions& run) {
   const auto spawned = ReadSpawned();
-  Hello hello{spawned ? spawned->token : "", world.rank.value, world.ranks,
-              Who(), IdentityOf(module, bytecode, options)};
-  Member member(world, module, factory, options, run, std::move(hello));
   ProcessRun process;
   process.leads = world.rank == Rank(0);
+  auto init = InitOf(options);
+  if (!init) {
+    process.result.status = init.error();
+    return process;
+  }
+  Hello hello{spawned ? spawned->token : "", world.rank.value, world.ranks,
+              Who(), IdentityOf(module, bytecode, options, std::move(*init))};
+  Member member(world, module, factory, options, run, std::move(hello));
   auto result = process.leads ? member.Lead() : member.Follow();
   if (result) {
     process.result = std::move(*result);

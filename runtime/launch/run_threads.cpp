@@ -88,9 +88,24 @@ class Leader {
             fmt::format("gradients of step {}", record.step)));
       }
     }
+    if (options_.save_weights && record.step + 1 == options_.steps) {
+      const Status status = TakeWeights();
+      if (!status.ok()) return crew_.Stop(status);
+    }
     result_.steps.push_back(std::move(record));
     if (options_.on_step) options_.on_step(result_.steps.back());
     crew_.Release();
+  }
+
+  Status TakeWeights() {
+    for (uint32_t r = 0; r < crew_.module.ranks(); ++r) {
+      PP_RETURN_IF_ERROR(AddWeights(Rank(r),
+                                    crew_.engines[r] != nullptr
+                                        ? WeightsOf(*crew_.engines[r])
+                                        : std::move(crew_.last[r].weights),
+                                    &result_.weights));
+    }
+    return OkStatus();
   }
 
   // Of each rank, here or in another process.

@@ -84,8 +84,8 @@ class Worker {
       const Crew::News news = crew_->WaitForNews(kHeartbeat);
       if (news == Crew::News::kAllEnded) return;
       if (news == Crew::News::kStepDone) {
-        Tell();
-        if (!crew_->WaitForRelease(++told)) return;
+        Tell(++told == options_.steps);
+        if (!crew_->WaitForRelease(told)) return;
         continue;
       }
       (void)connection_.Send(FrameType::kPlace,
@@ -94,8 +94,11 @@ class Worker {
     }
   }
 
-  void Tell() {
+  void Tell(bool last) {
     RankStep step = crew_->last[rank_.value];
+    if (last && options_.save_weights) {
+      step.weights = WeightsOf(*crew_->engines[rank_.value]);
+    }
     if (options_.verify_gradients) {
       crew_->engines[rank_.value]->VisitGradients(
           [&](const engine::GradientView& view) {

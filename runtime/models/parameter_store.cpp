@@ -8,39 +8,43 @@
 #include "runtime/models/random.h"
 
 namespace pp::models {
-namespace {
 
-at::Tensor Filled(uint64_t seed, const ParameterSpec& spec) {
+at::Tensor ParameterStore::Filled(const ParameterSpec& spec) const {
+  if (device_.is_meta()) return at::empty(spec.shape, device_);
   at::Tensor value = at::empty(spec.shape, at::kFloat);
   float* data = value.mutable_data_ptr<float>();
   const int64_t count = value.numel();
+  if (init_ != nullptr) {
+    const Status read =
+        init_->Read(spec.name, {data, static_cast<size_t>(count)});
+    TORCH_CHECK(read.ok(), read.message());
+    return value.to(device_);
+  }
   if (spec.init.deviation == 0) {
     std::fill_n(data, count, static_cast<float>(spec.init.constant));
-    return value;
+    return value.to(device_);
   }
-  Random random(seed, spec.name);
+  Random random(seed_, spec.name);
   for (int64_t i = 0; i < count; ++i) {
     data[i] = static_cast<float>(random.Normal() * spec.init.deviation +
                                  spec.init.constant);
   }
-  return value;
+  return value.to(device_);
 }
 
-}  // namespace
-
 Parameter* ParameterStore::FindOrMake(const ParameterSpec& spec) {
-  for (auto& parameter : parameters_) {
-    if (parameter->name == spec.name) {
-      TORCH_CHECK(parameter->value.sizes() == spec.shape, "parameter ",
-                  spec.name, " is used with two shapes");
-      return parameter.get();
-    }
+  Parameter*& found = by_name_[spec.name];
+  if (found != nullptr) {
+    TORCH_CHECK(found->value.sizes() == spec.shape, "parameter ", spec.name,
+                " is used with two shapes");
+    return found;
   }
   auto made = std::make_unique<Parameter>();
   made->name = spec.name;
-  made->value = Filled(seed_, spec).to(device_);
+  made->value = Filled(spec);
   parameters_.push_back(std::move(made));
-  return parameters_.back().get();
+  found = parameters_.back().get();
+  return found;
 }
 
 WeightUse* ParameterStore::Use(const ParameterSpec& spec) {

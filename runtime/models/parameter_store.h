@@ -13,7 +13,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "runtime/weights/safetensors.h"
 
 namespace pp::models {
 
@@ -47,13 +51,16 @@ struct Parameter {
 
 class ParameterStore {
  public:
-  explicit ParameterStore(uint64_t seed, at::Device device = at::kCPU)
-      : seed_(seed), device_(device) {}
+  // `init`: a file that has all parameters, checked before; null: they start
+  // from (seed, name). On the meta device they have shapes only.
+  explicit ParameterStore(uint64_t seed, at::Device device = at::kCPU,
+                          std::shared_ptr<const weights::File> init = nullptr)
+      : seed_(seed), device_(device), init_(std::move(init)) {}
 
   // Uses made from now on are of this chunk.
   void SetChunk(size_t chunk) { chunk_ = chunk; }
   // The address stays valid as long as the store. A parameter seen for the
-  // first time is made and filled from (seed, name).
+  // first time is made and filled.
   WeightUse* Use(const ParameterSpec& spec);
 
   const std::vector<std::unique_ptr<Parameter>>& parameters() const {
@@ -63,11 +70,14 @@ class ParameterStore {
 
  private:
   Parameter* FindOrMake(const ParameterSpec& spec);
+  at::Tensor Filled(const ParameterSpec& spec) const;
 
   uint64_t seed_;
   at::Device device_;
+  std::shared_ptr<const weights::File> init_;
   size_t chunk_ = 0;
   std::vector<std::unique_ptr<Parameter>> parameters_;  // order of first use
+  std::unordered_map<std::string, Parameter*> by_name_;
   std::vector<std::unique_ptr<WeightUse>> uses_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/engine/torch/border.h"
+#include "runtime/engine/torch/initial_weights.h"
 #include "runtime/engine/torch/ledger.h"
 #include "runtime/engine/torch/reference.h"
 #include "runtime/engine/torch/torch_engine.h"
@@ -91,6 +92,11 @@ Result<std::shared_ptr<const Setup>> MakeSetup(
       setup->stages,
       models::Partition(config.model, setup->model->Layers(), module.stages));
   PP_RETURN_IF_ERROR(CheckBatch(*setup));
+  if (!config.init.empty()) {
+    PP_ASSIGN_OR_RETURN(setup->init, weights::File::Open(config.init));
+    PP_RETURN_IF_ERROR(
+        CheckInitialWeights(config.model, *setup->model, *setup->init));
+  }
   return setup;
 }
 

@@ -12,7 +12,7 @@ namespace pp::engine::torch_engine {
 TorchReference::TorchReference(std::shared_ptr<const Setup> setup)
     : setup_(std::move(setup)),
       device_(setup_->device),
-      store_(setup_->seed, device_) {
+      store_(setup_->seed, device_, setup_->init) {
   const uint32_t layers = setup_->model->Layers();
   whole_ = std::make_unique<ChunkRunner>(
       *setup_->model, models::LayerRange{0, layers, layers}, store_);

@@ -9,6 +9,7 @@
 #include "runtime/engine/torch/gpu.h"
 #include "runtime/engine/torch/optimizer.h"
 #include "runtime/models/model.h"
+#include "runtime/weights/safetensors.h"
 
 namespace pp::engine::torch_engine {
 
@@ -19,6 +20,7 @@ struct Setup {
   uint32_t batch = 0;                      // rows
   uint64_t seed = 1;
   OptimizerConfig optimizer;
+  std::shared_ptr<const weights::File> init;  // null: weights from the seed
   // On GPUs: theirs, and the kind of device that tensors are on. The number of
   // the GPU is the queue's.
   std::shared_ptr<Gpus> gpus;

@@ -31,7 +31,7 @@ TorchEngine::TorchEngine(std::shared_ptr<const Setup> setup, Rank rank,
       queue_(std::move(queue)),
       device_(DeviceOf(*setup_, queue_.get())),
       ledger_(std::make_shared<Ledger>()),
-      store_(setup_->seed, device_),
+      store_(setup_->seed, device_, setup_->init),
       scaled_(program_.chunks.size()),
       updated_(program_.chunks.size()),
       stash_(program_.stashes) {}
@@ -350,6 +350,17 @@ Status TorchEngine::Update(ChunkId chunk) {
 void TorchEngine::VisitGradients(
     const std::function<void(const GradientView&)>& visit) const {
   VisitStore(store_, &host_gradients_, visit);
+}
+
+void TorchEngine::VisitWeights(
+    const std::function<void(const WeightView&)>& visit) const {
+  for (const auto& parameter : store_.parameters()) {
+    const at::Tensor value = parameter->value.cpu();
+    visit(
+        {parameter->name,
+         value.sizes().vec(),
+         {value.const_data_ptr<float>(), static_cast<size_t>(value.numel())}});
+  }
 }
 
 // ---- Memory ----

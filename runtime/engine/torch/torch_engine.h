@@ -48,6 +48,8 @@ class TorchEngine : public Engine {
   Status EndStep() override;
   void VisitGradients(
       const std::function<void(const GradientView&)>& visit) const override;
+  void VisitWeights(
+      const std::function<void(const WeightView&)>& visit) const override;
   MemoryReport Memory() const override;
 
   // For tests: the bytes that are live now.

@@ -19,6 +19,7 @@ TEST(Messages, AStepArrivesBitForBit) {
   step.loss_units = 3;
   step.memory = {1, 2, 3, 4, ~uint64_t{0}};
   step.gradients = {{"w", {0.1f, -0.0f, std::nanf("")}}, {"empty", {}}};
+  step.weights = {{"w", {3, 1}, {1.5f, -0.0f, 3}}, {"none", {0}, {}}};
   auto got = DecodeStep(Encode(step));
   ASSERT_TRUE(got) << got.error().message();
   EXPECT_EQ(got->vm.end_ns, -2);
@@ -30,6 +31,10 @@ TEST(Messages, AStepArrivesBitForBit) {
   EXPECT_EQ(std::memcmp(got->gradients[0].second.data(),
                         step.gradients[0].second.data(), 3 * sizeof(float)),
             0);
+  ASSERT_EQ(got->weights.size(), 2u);
+  EXPECT_EQ(got->weights[0].name, "w");
+  EXPECT_EQ(got->weights[0].shape, step.weights[0].shape);
+  EXPECT_EQ(got->weights[0].values, step.weights[0].values);
 }
 
 TEST(Messages, TheOthersToo) {
