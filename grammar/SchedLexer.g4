@@ -72,6 +72,7 @@ SEMI     : ';' ;
 AT       : '@' ;
 DOTDOT   : '..' ;
 ARROW    : '->' ;
+AMP      : '&' ;
 ASSIGN   : '=' ;
 QUESTION : '?' ;
 COLON    : ':' ;

@@ -86,7 +86,10 @@ stmt
   | SEMI
   ;
 
-opStmt : opLetter (LBRACKET expr RBRACKET)? (AT expr)? (SLOT_AT expr)? ;
+// `F & B`: both at once; the resolver checks which go together.
+opStmt : opTerm (AMP opTerm)? ;
+
+opTerm : opLetter (LBRACKET expr RBRACKET)? (AT expr)? (SLOT_AT expr)? ;
 
 letStmt : LET name ASSIGN expr ;
 
@@ -120,7 +123,7 @@ primary
   | LPAREN expr RPAREN                         # primaryParen
   ;
 
-argument : opLetter | expr ;
+argument : opLetter (AMP opLetter)? | expr ;
 
 name
   : IDENT

@@ -99,11 +99,20 @@ std::vector<size_t> RunUntilStuck(const ir::Schedule& schedule) {
   std::vector<bool> forward(schedule.placement.stages * m_count, false);
   std::vector<bool> backward = forward;
   return RunInOrder(schedule, [&](Rank rank, size_t position) {
-    const ir::Op& op = schedule.programs[rank.value][position];
-    const uint32_t stage = schedule.StageOf(rank, op.chunk);
-    if (const auto need = NeedOf(schedule, stage, op.kind)) {
+    const auto& program = schedule.programs[rank.value];
+    const auto has_input = [&](const ir::Op& op) {
+      const auto need =
+          NeedOf(schedule, schedule.StageOf(rank, op.chunk), op.kind);
+      if (!need) return true;
       const auto& done = need->forward ? forward : backward;
-      if (!done[need->stage * m_count + op.mb]) return false;
+      return bool{done[need->stage * m_count + op.mb]};
+    };
+    const ir::Op& op = program[position];
+    const uint32_t stage = schedule.StageOf(rank, op.chunk);
+    if (!has_input(op)) return false;
+    if (schedule.StartsPair(rank, position) &&
+        !has_input(program[position + 1])) {
+      return false;
     }
     if (op.kind == OpKind::kF) forward[stage * m_count + op.mb] = true;
     if (op.kind == OpKind::kB || op.kind == OpKind::kI) {

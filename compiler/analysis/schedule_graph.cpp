@@ -26,10 +26,13 @@ Producers FindProducers(const ir::Schedule& schedule, const ScheduleGraph& g) {
   for (uint32_t r = 0; r < schedule.programs.size(); ++r) {
     Node node = g.first[r];
     for (const ir::Op& op : schedule.programs[r]) {
+      // Both of a pair have ended when its second one has.
+      const bool first = schedule.StartsPair(Rank(r), node - g.first[r]);
+      const Node end = first ? node + 1 : node;
       const size_t cell =
           size_t{schedule.StageOf(Rank(r), op.chunk)} * schedule.micro_batches +
           op.mb;
-      if (op.kind == ir::OpKind::kF) found.forward[cell] = node;
+      if (op.kind == ir::OpKind::kF) found.forward[cell] = end;
       if (MakesGradient(op.kind)) found.backward[cell] = node;
       ++node;
     }
@@ -64,7 +67,10 @@ ScheduleGraph BuildScheduleGraph(const ir::Schedule& schedule) {
             size_t{need->stage} * schedule.micro_batches + op.mb;
         const Node from =
             (need->forward ? producers.forward : producers.backward)[cell];
-        if (from != kNone) builder.AddEdge(from, node, EdgeClass::kData);
+        // The first of a pair waits for what the second needs, too.
+        const bool second = schedule.EndsPair(Rank(r), node - result.first[r]);
+        const Node reader = second ? node - 1 : node;
+        if (from != kNone) builder.AddEdge(from, reader, EdgeClass::kData);
       }
       ++node;
     }

@@ -1,6 +1,7 @@
 // The event graph of a schedule's compute operations: `prog` edges along each
 // rank, `data` edges between stages. Transfers need no node here: whatever
-// carries them, a consumer waits for its producer.
+// carries them, a consumer waits for its producer. An overlapped pair begins
+// with its first operation and ends with its second.
 #pragma once
 
 #include <vector>

@@ -83,20 +83,36 @@ class Simulation {
   }
 
   bool TryRun(Rank rank, size_t position) {
-    const ir::Op& op = schedule_.programs[rank.value][position];
-    const uint32_t stage = schedule_.StageOf(rank, op.chunk);
-    const Ticks input = InputAt(rank, stage, op);
-    if (input == kNotYet) return false;
-    const Ticks start = std::max(now_[rank.value], input);
-    const Ticks end = Add(start, costs_.Of(stage, op.kind));
+    if (schedule_.EndsPair(rank, position)) return true;  // has run
+    const auto& program = schedule_.programs[rank.value];
+    const bool pair = schedule_.StartsPair(rank, position);
+    const ir::Op* const ops[] = {&program[position],
+                                 &program[position + (pair ? 1 : 0)]};
+    uint32_t stages[2];
+    Ticks start = now_[rank.value];
+    for (size_t i = 0; i < 2; ++i) {
+      stages[i] = schedule_.StageOf(rank, ops[i]->chunk);
+      const Ticks input = InputAt(rank, stages[i], *ops[i]);
+      if (input == kNotYet) return false;
+      start = std::max(start, input);
+    }
+    const Ticks cost = pair ? costs_.Pair(stages[0], stages[1], ops[1]->kind)
+                            : costs_.Of(stages[0], ops[0]->kind);
+    const Ticks end = Add(start, cost);
     now_[rank.value] = end;
+    Record(rank, position, start, end);
+    for (size_t i = 0; i < (pair ? 2 : 1); ++i) {
+      Produce(rank, stages[i], *ops[i], end);
+    }
+    return true;
+  }
+
+  void Produce(Rank rank, uint32_t stage, const ir::Op& op, Ticks end) {
     if (op.kind == OpKind::kF) forward_end_[Cell(stage, op.mb)] = end;
     if (op.kind == OpKind::kB || op.kind == OpKind::kI) {
       backward_end_[Cell(stage, op.mb)] = end;
     }
-    Record(rank, position, start, end);
     CountMessage(rank, stage, op.kind);
-    return true;
   }
 
   void Record(Rank rank, size_t position, Ticks start, Ticks end) {
@@ -104,7 +120,12 @@ class Simulation {
     if (position == 0) r.first_start = start;
     r.last_end = end;
     r.busy = Add(r.busy, end - start);
-    if (timeline_) timeline_->start[rank.value][position] = start;
+    if (!timeline_) return;
+    timeline_->start[rank.value][position] = start;
+    if (schedule_.StartsPair(rank, position)) {
+      timeline_->start[rank.value][position + 1] =
+          Add(start, costs_.Shown(schedule_, rank, position));
+    }
   }
 
   void CountMessage(Rank rank, uint32_t stage, OpKind kind) {

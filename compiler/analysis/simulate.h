@@ -12,7 +12,8 @@
 namespace pp::analysis {
 
 struct Timeline {
-  // [rank][op]: start; the end is start + cost.
+  // [rank][op]: start; it lasts for CostModel::Shown. An overlapped pair is
+  // one piece of work whose two results are there at its end.
   std::vector<std::vector<ir::Ticks>> start;
 };
 

@@ -88,8 +88,10 @@ using Block = std::vector<Stmt>;
 // F, F[c], F[c]@m; in `slots` and `block` F[c] at t
 struct OpStmt {
   OpLetter op;
-  ExprPtr chunk, micro_batch, slot;
-};  // null: left out
+  ExprPtr chunk, micro_batch, slot;  // null: left out
+  Span span;                         // of this one alone
+  std::unique_ptr<OpStmt> other;     // F & B: the one on the right, or null
+};
 struct LetStmt {
   Identifier name;
   ExprPtr value;

@@ -84,11 +84,7 @@ class Printer {
   // ---- Statements ----
 
   void operator()(const OpStmt& s) {
-    std::string text(Spelling(s.op));
-    if (s.chunk) text += fmt::format("[{}]", Print(*s.chunk));
-    if (s.micro_batch) text += fmt::format("@{}", Print(*s.micro_batch));
-    if (s.slot) text += fmt::format(" at {}", Print(*s.slot));
-    Line(text);
+    Line(s.other ? Term(s) + " & " + Term(*s.other) : Term(s));
   }
   void operator()(const LetStmt& s) {
     Line(fmt::format("let {} = {}", s.name.text, Print(*s.value)));
@@ -161,6 +157,13 @@ class Printer {
   }
 
  private:
+  static std::string Term(const OpStmt& s) {
+    std::string text(Spelling(s.op));
+    if (s.chunk) text += fmt::format("[{}]", Print(*s.chunk));
+    if (s.micro_batch) text += fmt::format("@{}", Print(*s.micro_batch));
+    if (s.slot) text += fmt::format(" at {}", Print(*s.slot));
+    return text;
+  }
   void Place(const PlaceLinear&) { Line("place linear"); }
   void Place(const PlaceVee&) { Line("place vee"); }
   void Place(const PlaceLoop& p) {

@@ -74,7 +74,8 @@ void LookAtRank(const ir::Schedule& schedule, Rank rank, Faults& faults) {
     const ir::Op& op = program[i];
     if (op.kind == OpKind::kF) continue;
     const uint32_t needed = (op.kind == OpKind::kW ? input : forward).At(op);
-    if (needed != kNowhere && needed > i) {
+    const bool at_once = schedule.EndsPair(rank, i) && needed == i - 1;
+    if (needed != kNowhere && (needed > i || at_once)) {
       Remember(faults, rank, op, program[needed]);
     }
   }

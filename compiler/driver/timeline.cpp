@@ -37,9 +37,10 @@ std::vector<Piece> Row(const ir::Schedule& schedule, const Timeline& timeline,
   const auto& ops = schedule.programs[rank];
   for (size_t i = 0; i < ops.size(); ++i) {
     Ticks begin = timeline.start[rank][i];
-    const uint32_t stage = schedule.StageOf(Rank(rank), ops[i].chunk);
-    pieces.push_back({begin, begin + costs.Of(stage, ops[i].kind), ops[i].kind,
-                      Label(schedule, rank, ops[i])});
+    std::string label = Label(schedule, rank, ops[i]);
+    if (schedule.StartsPair(Rank(rank), i)) label += '&';
+    pieces.push_back({begin, begin + costs.Shown(schedule, Rank(rank), i),
+                      ops[i].kind, std::move(label)});
   }
   return pieces;
 }
@@ -111,7 +112,7 @@ std::string LabelledRow(const std::vector<Piece>& row, const Scale& scale,
     std::string body = piece.label;
     body.resize(scale.At(piece.end) - scale.At(piece.begin),
                 colour ? ' ' : '-');
-    if (!colour) body.back() = ' ';
+    if (!colour && body.back() != '&') body.back() = ' ';
     text += Paint(body, piece.kind, colour);
     column = scale.At(piece.end);
   }

@@ -59,6 +59,7 @@ int64_t Evaluator::EvalNode(const Expr& e) {
       return Eval(e.a) != 0 ? Eval(e.b) : Eval(e.c);
     case ExprKind::kUnits:
     case ExprKind::kCost:
+    case ExprKind::kPairCost:
     case ExprKind::kBubble:
     case ExprKind::kMakespan:
     case ExprKind::kMessages:
@@ -167,6 +168,8 @@ int64_t Evaluator::EvalSimulated(const Expr& e) {
     }
     case ExprKind::kCost:
       return simulated_->costs.Of(static_cast<ir::OpKind>(e.value));
+    case ExprKind::kPairCost:
+      return simulated_->costs.Pair();
     case ExprKind::kBubble:
       return metrics.bubble;
     case ExprKind::kMakespan:

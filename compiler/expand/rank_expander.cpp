@@ -259,6 +259,14 @@ void RankExpander::Append(const Stmt& stmt, WalkStep step) {
   if (++ops_ > max_ops_) return TooMany(stmt, "operations");
   out_->push_back(
       {KindOf(stmt.op), step.chunk, step.mb, SiteOf(stmt), iteration_});
+  if (stmt.paired) MarkPair();
+}
+
+// The operation just written is run together with the next one.
+void RankExpander::MarkPair() {
+  schedule_.paired.resize(schedule_.ranks);
+  schedule_.paired[rank_].resize(out_->size());
+  schedule_.paired[rank_].back() = true;
 }
 
 uint32_t RankExpander::SiteOf(const Stmt& stmt) {

@@ -62,6 +62,7 @@ class RankExpander {
   bool ChooseExplicit(const sema::Stmt& stmt, OpGroup group, int64_t chunk,
                       WalkStep& step);
   void Append(const sema::Stmt& stmt, WalkStep step);
+  void MarkPair();
   uint32_t SiteOf(const sema::Stmt& stmt);
   bool Evaluate(sema::ExprId expr, int64_t& value);
 

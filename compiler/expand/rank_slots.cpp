@@ -48,6 +48,10 @@ void RankExpander::Place(const Stmt& stmt) {
                fmt::format("`{}` names a micro-batch: in `{}` it is {}", letter,
                            form, in_block ? "the block's" : "m"));
   }
+  if (stmt.paired) {
+    return Add(Code::kSlotForm, stmt.span,
+               fmt::format("`&` in `{}`: a slot holds one operation", form));
+  }
   const bool fills = in_block && stmt.op == ast::OpLetter::kW;
   if (stmt.at == kNone && !fills) {
     return Add(Code::kSlotForm, stmt.span,

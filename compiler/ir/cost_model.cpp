@@ -34,7 +34,28 @@ Ticks CostModel::LargestOp() const {
   for (const OpCosts& costs : stage) {
     most = std::max(most, *std::max_element(costs.begin(), costs.end()));
   }
-  return most;
+  return std::max(most, pair.value_or(0));
+}
+
+Ticks CostModel::Shown(const Schedule& schedule, Rank rank,
+                       size_t position) const {
+  const auto& program = schedule.programs[rank.value];
+  const auto stage = [&](size_t at) {
+    return schedule.StageOf(rank, program[at].chunk);
+  };
+  const Op& op = program[position];
+  const bool first = schedule.StartsPair(rank, position);
+  if (!first && !schedule.EndsPair(rank, position)) {
+    return Of(stage(position), op.kind);
+  }
+  const size_t f = first ? position : position - 1;
+  const OpKind backward = program[f + 1].kind;
+  const Ticks f_alone = Of(stage(f), OpKind::kF);
+  const Ticks b_alone = Of(stage(f + 1), backward);
+  const Ticks both = Pair(stage(f), stage(f + 1), backward);
+  const auto f_share = static_cast<Ticks>(static_cast<__int128>(both) *
+                                          f_alone / (f_alone + b_alone));
+  return first ? f_share : both - f_share;
 }
 
 Ticks CostModel::LargestTransfer() const {
@@ -90,6 +111,7 @@ std::string Print(const CostModel& costs) {
     if (!costs.known[kind]) continue;
     text += fmt::format("{}={},", kOpNames[kind], Time(costs, costs.op[kind]));
   }
+  if (costs.pair) text += fmt::format("pair={},", Time(costs, *costs.pair));
   text += "comm=" + PrintTransfer(costs, costs.comm, costs.comm_wire);
   for (uint32_t s = 0; s < costs.stage.size(); ++s) {
     for (size_t kind = 0; kind < kOpKinds; ++kind) {

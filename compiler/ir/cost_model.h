@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,8 @@ struct CostModel {
   // A kind without a cost has 0 here and must not be run (CheckCovers). Only
   // models in units of time have such.
   std::array<bool, kOpKinds> known = {true, true, true, true};
+  // Of an `F & B`; without it what the two take one after the other.
+  std::optional<Ticks> pair;
   Ticks comm = 0;      // of one transfer between two ranks, size included
   bool timed = false;  // in milliseconds; else in a unit of no name
 
@@ -57,6 +60,16 @@ struct CostModel {
     return of_stage < stage.size() ? stage[of_stage][static_cast<size_t>(kind)]
                                    : Of(kind);
   }
+  Ticks Pair() const { return pair.value_or(Of(OpKind::kF) + Of(OpKind::kB)); }
+  // Of an F and the B or I that is run at once with it. An `F & I` takes both
+  // times: what of `F & B` is due to the W is not known.
+  Ticks Pair(uint32_t f_stage, uint32_t b_stage, OpKind backward) const {
+    if (pair && backward == OpKind::kB) return *pair;
+    return Of(f_stage, OpKind::kF) + Of(b_stage, backward);
+  }
+  // Of the operation at `position`, as it is drawn: the two of a pair share
+  // its time as they would take it one after the other.
+  Ticks Shown(const Schedule& schedule, Rank rank, size_t position) const;
   Ticks Transfer(Rank from, Rank to) const {
     if (edge.empty()) return comm;
     const auto found = edge.find({from.value, to.value});

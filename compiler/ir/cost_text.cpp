@@ -21,8 +21,9 @@ constexpr uint32_t kMaxIndex = 65535;  // of a stage or rank
 
 constexpr size_t kComm = kOpKinds;  // the rows after the operations
 constexpr size_t kMessage = kComm + 1;
-constexpr std::array<std::string_view, 6> kCostKeys = {"F", "B",    "I",
-                                                       "W", "comm", "message"};
+constexpr size_t kPair = kMessage + 1;
+constexpr std::array<std::string_view, 7> kCostKeys = {
+    "F", "B", "I", "W", "comm", "message", "pair"};
 
 enum MemoryKey : size_t {
   kAct,
@@ -197,7 +198,8 @@ class CostReader final : public EntryReader {
     const size_t begin = in.at;
     if (key.row == kMessage) return Message(key, in);
     if (key.row == kComm) return Transfer(key, in);
-    if (Outcome fault = CheckIndices(key, begin, 1, "one number: the stage")) {
+    if (Outcome fault = CheckIndices(key, begin, key.row == kPair ? 0 : 1,
+                                     "one number: the stage")) {
       return fault;
     }
     auto time = ReadTime(in);
@@ -209,7 +211,9 @@ class CostReader final : public EntryReader {
                                    key.text)};
     }
     if (Outcome fault = OneUnit(key, begin, time->has_unit)) return fault;
-    if (key.indices.empty()) {
+    if (key.row == kPair) {
+      model_.pair = time->ticks;
+    } else if (key.indices.empty()) {
       base_[key.row] = time->ticks;
     } else {
       by_stage_[key.indices[0]][key.row] = time->ticks;

@@ -1,6 +1,7 @@
 // Costs and sizes as text: `--cost F=1,B=2`, `cost { F = 1.0ms ... }`,
 // `mem { act = 1GiB ... }` and the values of a costs file are one notation.
 //
+//   pair=2.5                     of a forward and a backward at once
 //   F=1, F=1.5ms, F.3=2ms        cost of an operation; of one on stage 3
 //   comm=0.1ms + 3us/MiB         latency, and time by size of the message
 //   comm.0.1=0.2ms               of transfers from rank 0 to rank 1

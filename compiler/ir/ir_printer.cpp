@@ -15,8 +15,13 @@ std::string Print(const Schedule& schedule) {
   auto out = std::back_inserter(text);
   for (size_t rank = 0; rank < schedule.programs.size(); ++rank) {
     fmt::format_to(out, "r{}:", rank);
-    for (const Op& op : schedule.programs[rank]) {
-      fmt::format_to(out, " {}", kOpNames[static_cast<size_t>(op.kind)]);
+    const auto& program = schedule.programs[rank];
+    for (size_t i = 0; i < program.size(); ++i) {
+      const Op& op = program[i];
+      const bool joined =
+          schedule.EndsPair(Rank(static_cast<uint32_t>(rank)), i);
+      fmt::format_to(out, "{}{}", joined ? "&" : " ",
+                     kOpNames[static_cast<size_t>(op.kind)]);
       if (chunked) fmt::format_to(out, "[{}]", op.chunk);
       fmt::format_to(out, "@{}", op.mb);
     }

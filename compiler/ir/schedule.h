@@ -58,8 +58,19 @@ struct Schedule {
   uint32_t micro_batches = 0;                           // M
   Placement placement;
   std::vector<std::vector<Op>> programs;  // by rank
+  // By rank, by operation up to the last such: an F that is run at once with
+  // the B or I behind it (`F & B`). Empty: there is none.
+  std::vector<std::vector<bool>> paired;
   std::vector<Site> sites;
   source::Span name_span;  // of the schedule's name, for whole-schedule errors
+
+  bool StartsPair(Rank rank, size_t position) const {
+    return !paired.empty() && position < paired[rank.value].size() &&
+           paired[rank.value][position];
+  }
+  bool EndsPair(Rank rank, size_t position) const {
+    return position > 0 && StartsPair(rank, position - 1);
+  }
 
   uint32_t StageOf(Rank rank, uint32_t chunk) const {
     return placement.stage[rank.value][chunk];

@@ -104,6 +104,7 @@ class Simulation {
   void EndNext();
   void EndTransfer(const SentEnding& ending);
   void EndCompute(uint32_t rank);
+  void EndOp(uint32_t rank);
   void Produce(const ir::Op& op, StageId stage, uint32_t producer,
                ChannelId channel);
   void StartTransfers();
@@ -112,7 +113,8 @@ class Simulation {
   ChannelId ReverseOf(ChannelId c) const;
   void StartTransfer(ChannelId c);
   void StartComputes();
-  ChannelId NextInput(const RankState& state) const;
+  ChannelId InputOf(const RankState& state, uint32_t at) const;
+  bool HasInput(const RankState& state, uint32_t at) const;
   bool GrantSlot();
   Status Stuck() const;
 
@@ -230,15 +232,23 @@ void Simulation::EndTransfer(const SentEnding& ending) {
   }
 }
 
+// The two of a pair end together.
 void Simulation::EndCompute(uint32_t rank) {
+  RankState& state = ranks_[rank];
+  const bool pair = schedule_.StartsPair(Rank(rank), state.next);
+  EndOp(rank);
+  if (pair) EndOp(rank);
+  state.running = false;
+  touched_ranks_.Add(rank);
+}
+
+void Simulation::EndOp(uint32_t rank) {
   RankState& state = ranks_[rank];
   const uint32_t producer = state.next;
   const ir::Op& op = state.ops[producer];
   plan_.Compute(rank);
-  state.running = false;
   ++state.next;
   --ops_left_;
-  touched_ranks_.Add(rank);
   const StageId stage{state.stages[op.chunk]};
   const ChannelId input = transfers_.Input(op.kind, stage);
   if (Travels(input)) {
@@ -324,34 +334,49 @@ void Simulation::StartComputes() {
   for (uint32_t r : batch_) {
     RankState& state = ranks_[r];
     if (state.running || state.next == state.size) continue;
-    if (NextInput(state) != kNoTensor && !state.arrived[state.next]) continue;
+    const bool pair = schedule_.StartsPair(Rank(r), state.next);
+    if (!HasInput(state, state.next)) continue;
+    if (pair && !HasInput(state, state.next + 1)) continue;
     state.running = true;
     const ir::Op& op = state.ops[state.next];
-    agenda_.At(now_ + costs_.Of(state.stages[op.chunk], op.kind))
-        .computes.push_back(r);
+    const uint32_t stage = state.stages[op.chunk];
+    Ticks cost = costs_.Of(stage, op.kind);
+    if (pair) {
+      const ir::Op& other = state.ops[state.next + 1];
+      cost = costs_.Pair(stage, state.stages[other.chunk], other.kind);
+    }
+    agenda_.At(now_ + cost).computes.push_back(r);
   }
 }
 
-ChannelId Simulation::NextInput(const RankState& state) const {
-  const ir::Op& op = state.ops[state.next];
+ChannelId Simulation::InputOf(const RankState& state, uint32_t at) const {
+  const ir::Op& op = state.ops[at];
   return transfers_.Input(op.kind, StageId{state.stages[op.chunk]});
+}
+
+bool Simulation::HasInput(const RankState& state, uint32_t at) const {
+  return InputOf(state, at) == kNoTensor || state.arrived[at];
 }
 
 // Nothing runs. Of the tensors that wait for a slot, one is the next input of
 // its receiver unless the operations themselves form a cycle.
 bool Simulation::GrantSlot() {
-  for (const RankState& state : ranks_) {
+  for (uint32_t r = 0; r < ranks_.size(); ++r) {
+    const RankState& state = ranks_[r];
     if (state.next == state.size) continue;
-    const ChannelId c = NextInput(state);
-    if (!Travels(c)) continue;
-    ChannelState& channel = channels_[c];
-    if (channel.waiting.empty() ||
-        channel.waiting.top().consumer != state.next) {
-      continue;
+    const uint32_t last =
+        state.next + (schedule_.StartsPair(Rank(r), state.next) ? 1 : 0);
+    for (uint32_t at = state.next; at <= last; ++at) {
+      const ChannelId c = InputOf(state, at);
+      if (!Travels(c)) continue;
+      ChannelState& channel = channels_[c];
+      if (channel.waiting.empty() || channel.waiting.top().consumer != at) {
+        continue;
+      }
+      ++channel.free_slots;
+      touched_channels_.Add(c);
+      return true;
     }
-    ++channel.free_slots;
-    touched_channels_.Add(c);
-    return true;
   }
   return false;
 }

@@ -8,7 +8,9 @@
 // several, the transfer starts whose receiver needs it soonest. T lists the
 // events as the simulation meets them, so it is a topological order of D:
 //   computation  at its end: communication that starts while it runs is
-//                issued before it, since a rank that computes cannot issue
+//                issued before it, since a rank that computes cannot issue.
+//                An overlapped pair is one computation: it starts when both
+//                inputs are there, and both results leave at its end
 //   transfer     at its start
 //   sent         at the transfer's end
 // At equal times: ends before what they allow, transfers before computations,

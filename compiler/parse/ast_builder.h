@@ -50,6 +50,7 @@ class AstBuilder {
   ast::Block BuildBlock(P::BlockContext* context);
   std::optional<ast::Stmt> BuildStatement(P::StmtContext* context);
   ast::OpStmt BuildOp(P::OpStmtContext* context);
+  ast::OpStmt BuildTerm(P::OpTermContext* context);
   ast::LetStmt BuildLet(P::LetStmtContext* context);
   ast::PhaseStmt BuildPhase(P::PhaseStmtContext* context);
   ast::RepeatStmt BuildRepeat(P::RepeatStmtContext* context);

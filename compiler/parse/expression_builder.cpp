@@ -124,7 +124,11 @@ ast::ExprPtr AstBuilder::BuildPrimary(P::PrimaryContext* context) {
 
 ast::ExprPtr AstBuilder::BuildArgument(P::ArgumentContext* context) {
   if (context->expr() != nullptr) return BuildExpr(context->expr());
-  return Make(context, ast::NameRef{TextOf(SpanOf(context))});
+  std::string letters = TextOf(SpanOf(context->opLetter(0)));
+  if (context->AMP() != nullptr) {
+    letters += " & " + TextOf(SpanOf(context->opLetter(1)));
+  }
+  return Make(context, ast::NameRef{std::move(letters)});
 }
 
 std::vector<ast::ExprPtr> AstBuilder::BuildExprs(

@@ -28,8 +28,17 @@ std::optional<ast::Stmt> AstBuilder::BuildStatement(P::StmtContext* context) {
 }
 
 ast::OpStmt AstBuilder::BuildOp(P::OpStmtContext* context) {
+  ast::OpStmt op = BuildTerm(context->opTerm(0));
+  if (context->AMP() != nullptr) {
+    op.other = std::make_unique<ast::OpStmt>(BuildTerm(context->opTerm(1)));
+  }
+  return op;
+}
+
+ast::OpStmt AstBuilder::BuildTerm(P::OpTermContext* context) {
   ast::OpStmt op;
   op.op = BuildLetter(context->opLetter());
+  op.span = SpanOf(context);
   size_t next = 0;
   if (context->LBRACKET() != nullptr) {
     op.chunk = BuildExpr(context->expr(next++));

@@ -53,7 +53,6 @@ constexpr LookAlike kLookAlikes[] = {
     {".", "..", Lexer::DOTDOT},
     {"'", "\"", 0},
     {"#", "//", 0},
-    {"&", "&&", Lexer::AND},
     {"|", "||", Lexer::OR},
 };
 

@@ -51,6 +51,7 @@ enum class ExprKind : uint8_t {
   kUnits,     // a plain number as a time
   kExactDiv,  // time / number, without remainder or a fault
   kCost,      // value = OpLetter: t(F)
+  kPairCost,  // t(F & B)
   kBubble,
   kMakespan,
   kMessages,
@@ -89,6 +90,7 @@ struct Stmt {
   uint32_t first_arg = 0;
   BlockRange body, other;
   Span span;
+  bool paired = false;  // kOp: an F, run at once with the statement behind it
 };
 
 struct Macro {

@@ -340,12 +340,15 @@ Typed Resolver::ResolveCost(const ast::CallExpr& call, Span span) {
   if (!in_expect_) return OutsideExpect("t(...)", span);
   if (!Arity(call, 1, span)) return Bad(span);
   auto* name = std::get_if<ast::NameRef>(&call.args[0]->node);
+  if (name != nullptr && (name->name == "F & B" || name->name == "B & F")) {
+    return Make(ExprKind::kPairCost, span, Dimension::kTime);
+  }
   auto letter = name != nullptr ? LetterOf(name->name) : std::nullopt;
   if (!letter) {
     diag_
         .Emit(Code::kNotAnOperation, call.args[0]->span,
               "`t` takes an operation")
-        .Help("one of `t(F)`, `t(B)`, `t(I)`, `t(W)`");
+        .Help("one of `t(F)`, `t(B)`, `t(I)`, `t(W)`, `t(F & B)`");
     return Bad(span);
   }
   Typed made = Make(ExprKind::kCost, span, Dimension::kTime);

@@ -31,6 +31,7 @@ struct StmtResolver {
   }
 
   void operator()(const ast::OpStmt& s) const {
+    if (s.other) return resolver.ResolvePair(s, span, out);
     out.push_back(resolver.ResolveOp(s, span));
   }
   // The name is seen from the next statement on, so not in its own value.
@@ -164,6 +165,25 @@ Stmt Resolver::ResolveOp(const ast::OpStmt& op, Span span) {
   if (op.slot) stmt.at = ResolveNumber(*op.slot);
   if (op.op == ast::OpLetter::kW && op.micro_batch) program_.explicit_w = true;
   return stmt;
+}
+
+// The F comes first, wherever it is written.
+void Resolver::ResolvePair(const ast::OpStmt& left, Span span,
+                           std::vector<Stmt>& out) {
+  Stmt first = ResolveOp(left, left.span);
+  Stmt second = ResolveOp(*left.other, left.other->span);
+  if (second.op == ast::OpLetter::kF) std::swap(first, second);
+  if (first.op != ast::OpLetter::kF || second.op == ast::OpLetter::kF ||
+      second.op == ast::OpLetter::kW) {
+    diag_
+        .Emit(Code::kBadPair, span,
+              "at once go one `F` and one `B`, or one `F` and one `I`")
+        .Help("others stand one after the other, without `&`");
+    return;
+  }
+  first.paired = true;
+  out.push_back(first);
+  out.push_back(second);
 }
 
 // ---- Macros ---------------------------------------------------------------

@@ -88,6 +88,7 @@ class Resolver {
   void ResolveStmts(const ast::Block& block, std::vector<Stmt>& out);
   Stmt ResolvePhase(const ast::PhaseStmt& phase, Span span);
   Stmt ResolveOp(const ast::OpStmt& op, Span span);
+  void ResolvePair(const ast::OpStmt& left, Span span, std::vector<Stmt>& out);
   std::optional<Stmt> ResolveMacroCall(const ast::MacroCall& call, Span span);
   void CheckPhaseNames(const ast::Block& block);
   struct KnownMacro {

@@ -84,8 +84,16 @@ class Parser {
     if (!cell.endswith(kOverlap) || second.empty()) {
       return Bad(begin, cell, "an overlapped pair is (0F1;3B0)OVERLAP_F_B");
     }
+    const size_t before = table_.rows.back().size();
     Action(first, begin + 1);
+    Join(before);
     Action(second.drop_back(kOverlap.size()), begin + 2 + first.size());
+  }
+
+  // The first of a pair; other pairs than `F & B` run one after the other.
+  void Join(size_t at) {
+    auto& row = table_.rows.back();
+    if (row.size() > at && row[at].kind == CellKind::kF) row[at].joined = true;
   }
 
   void Action(llvm::StringRef cell, size_t begin) {
@@ -235,6 +243,24 @@ std::optional<Table> Parse(const source::SourceManager& sources, uint32_t file,
   return Parser(sources, file, diag).Run();
 }
 
+namespace {
+
+// Of the cells written as a pair those that are one: F, then B or I.
+void Pair(ir::Schedule& schedule, uint32_t rank,
+          const std::vector<size_t>& joined) {
+  const auto& program = schedule.programs[rank];
+  for (const size_t at : joined) {
+    if (at + 1 == program.size()) continue;
+    const ir::OpKind second = program[at + 1].kind;
+    if (second != ir::OpKind::kB && second != ir::OpKind::kI) continue;
+    schedule.paired.resize(schedule.ranks);
+    schedule.paired[rank].resize(at + 1);
+    schedule.paired[rank][at] = true;
+  }
+}
+
+}  // namespace
+
 std::optional<ir::Schedule> ToSchedule(const Table& table, std::string name,
                                        uint32_t file, diag::Emitter& diag) {
   auto placement = Placer(table, file, diag).Run();
@@ -246,6 +272,7 @@ std::optional<ir::Schedule> ToSchedule(const Table& table, std::string name,
   schedule.ranks = static_cast<uint32_t>(table.rows.size());
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
     auto& program = schedule.programs.emplace_back();
+    std::vector<size_t> joined;
     for (const Cell& cell : table.rows[r]) {
       if (!IsCompute(cell.kind)) continue;
       schedule.micro_batches = std::max(schedule.micro_batches, cell.mb + 1);
@@ -254,7 +281,9 @@ std::optional<ir::Schedule> ToSchedule(const Table& table, std::string name,
                          cell.mb, static_cast<uint32_t>(schedule.sites.size()),
                          0});
       schedule.sites.push_back({cell.span, ""});
+      if (cell.joined) joined.push_back(program.size() - 1);
     }
+    Pair(schedule, r, joined);
   }
   schedule.params = {{"P", schedule.ranks}, {"M", schedule.micro_batches}};
   return schedule;
@@ -263,12 +292,18 @@ std::optional<ir::Schedule> ToSchedule(const Table& table, std::string name,
 std::string Print(const ir::Schedule& schedule) {
   std::string text;
   for (uint32_t r = 0; r < schedule.ranks; ++r) {
-    const char* comma = "";
-    for (const ir::Op& op : schedule.programs[r]) {
-      text +=
-          fmt::format("{}{}{}{}", comma, schedule.StageOf(Rank(r), op.chunk),
-                      ir::kOpNames[static_cast<size_t>(op.kind)], op.mb);
-      comma = ",";
+    const auto& program = schedule.programs[r];
+    for (size_t i = 0; i < program.size(); ++i) {
+      const ir::Op& op = program[i];
+      const bool first = schedule.StartsPair(Rank(r), i);
+      const bool second = schedule.EndsPair(Rank(r), i);
+      text += fmt::format("{}{}{}{}{}{}",
+                          second   ? ";"
+                          : i == 0 ? ""
+                                   : ",",
+                          first ? "(" : "", schedule.StageOf(Rank(r), op.chunk),
+                          ir::kOpNames[static_cast<size_t>(op.kind)], op.mb,
+                          second ? ")OVERLAP_F_B" : "");
     }
     text += "\n";
   }

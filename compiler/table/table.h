@@ -4,7 +4,7 @@
 //   0F0   1B3   2I0   2W0              compute: stage, kind, micro-batch
 //   0SEND_F0  1RECV_F0  1SEND_B0  0RECV_B0
 //   0UNSHARD  0RESHARD  0REDUCE_GRAD   of a stage
-//   (0F1;3B0)OVERLAP_F_B               run here one after the other
+//   (0F1;3B0)OVERLAP_F_B               `F & B` of a schedule
 //
 // Blanks around a cell, empty cells (idle steps), empty lines, Windows line
 // ends, a trailing comma and a byte order mark are accepted. P is the number of
@@ -47,6 +47,7 @@ struct Cell {
   uint32_t stage = 0;
   uint32_t mb = 0;  // of those that have one
   source::Span span;
+  bool joined = false;  // overlapped with the next one
 };
 
 struct Table {

@@ -48,8 +48,10 @@ std::vector<Box> BoxesOf(const PictureInput& input, uint32_t rank) {
     const ir::Op& op = ops[i];
     const uint32_t stage = input.schedule.StageOf(Rank(rank), op.chunk);
     const Ticks begin = input.timeline.start[rank][i];
-    boxes.push_back({begin, begin + input.costs.Of(stage, op.kind), op.kind,
-                     stage, op.chunk, op.mb, op.site, op.iteration});
+    boxes.push_back({begin,
+                     begin + input.costs.Shown(input.schedule, Rank(rank), i),
+                     op.kind, stage, op.chunk, op.mb, op.site, op.iteration,
+                     input.schedule.StartsPair(Rank(rank), i)});
   }
   return boxes;
 }
@@ -59,15 +61,17 @@ std::vector<Transfer> TransfersOf(const PictureInput& input,
                                   const std::vector<Row>& rows) {
   std::vector<Transfer> transfers;
   for (uint32_t r = 0; r < rows.size(); ++r) {
-    for (const Box& box : rows[r].simulated) {
+    for (size_t i = 0; i < rows[r].simulated.size(); ++i) {
+      const Box& box = rows[r].simulated[i];
+      const Ticks end = rows[r].simulated[i + (box.joined ? 1 : 0)].end;
       const auto reader =
           analysis::ReaderOf(input.schedule, box.stage, box.kind);
       if (!reader) continue;
       const Rank to = input.schedule.placement.home[*reader].rank;
       if (to == Rank(r)) continue;
       transfers.push_back({r, to.value, box.kind != OpKind::kF, box.stage,
-                           box.mb, box.end,
-                           box.end + input.costs.Transfer(Rank(r), to)});
+                           box.mb, end,
+                           end + input.costs.Transfer(Rank(r), to)});
     }
   }
   return transfers;
@@ -122,7 +126,8 @@ size_t CountBoxes(const Picture& picture) {
 std::string Label(const Picture& picture, const Box& box) {
   std::string label(ir::kOpNames[static_cast<size_t>(box.kind)]);
   if (picture.chunked) label += static_cast<char>('a' + box.chunk % 26);
-  return label + std::to_string(box.mb);
+  label += std::to_string(box.mb);
+  return box.joined ? label + '&' : label;
 }
 
 }  // namespace pp::view

@@ -24,6 +24,7 @@ struct Box {  // one operation
   uint32_t mb = 0;
   uint32_t place = 0;      // into Picture::places
   uint32_t iteration = 0;  // of the innermost loop there
+  bool joined = false;     // runs at once with the next one
 };
 
 struct Transfer {  // simulated, from rank to rank
@@ -83,7 +84,8 @@ Picture MakePicture(const PictureInput& input, std::string title);
 
 size_t CountBoxes(const Picture& picture);
 
-// "F3", with the chunk as a letter where ranks hold several: "Fb3".
+// "F3", with the chunk as a letter where ranks hold several: "Fb3". "F3&" is
+// the first of an overlapped pair, whose time the two boxes share.
 std::string Label(const Picture& picture, const Box& box);
 
 }  // namespace pp::view

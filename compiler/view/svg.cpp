@@ -165,7 +165,7 @@ class Writer {
     const std::string label = Label(picture_, box);
     if (width >= 0.62 * at_.font * static_cast<double>(label.size()) + 1) {
       Add("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\">{}</text>",
-          x + width / 2, y + height / 2 + at_.font * 0.35, label);
+          x + width / 2, y + height / 2 + at_.font * 0.35, Escape(label));
     }
     out_ += "</g>\n";
   }

@@ -139,5 +139,34 @@ TEST(ScheduleCheckVsEmulator, RandomSchedules) {
   EXPECT_GT(tally.wrong, tally.all() / 50);
 }
 
+// Some of the forwards that a backward follows run at once with it.
+void JoinSome(Schedule& s, Random& random) {
+  s.paired.assign(s.ranks, {});
+  for (size_t r = 0; r < s.ranks; ++r) {
+    const Program& program = s.programs[r];
+    s.paired[r].resize(program.size());
+    for (size_t i = 0; i + 1 < program.size(); ++i) {
+      const OpKind next = program[i + 1].kind;
+      s.paired[r][i] = program[i].kind == OpKind::kF && random() % 3 > 0 &&
+                       (next == OpKind::kB || next == OpKind::kI);
+    }
+  }
+}
+
+TEST(ScheduleCheckVsEmulator, RandomSchedulesWithPairs) {
+  Tally tally;
+  Random random(2);
+  for (size_t round = 0; round < 50000 * Scale(); ++round) {
+    Schedule s = testing::RandomSchedule(random);
+    for (uint32_t n = random() % 3; n > 0; --n) testing::Mutate(s, random);
+    if (s.programs[0].empty()) continue;
+    JoinSome(s, random);
+    ASSERT_TRUE(Agree(s, tally)) << "round " << round;
+  }
+  tally.Show("random schedules with pairs");
+  EXPECT_GT(tally.good, tally.all() / 20);
+  EXPECT_GT(tally.stuck, tally.all() / 10);
+}
+
 }  // namespace
 }  // namespace pp

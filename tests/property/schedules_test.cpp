@@ -105,6 +105,11 @@ TEST(Library, ZbV) {
             [](uint32_t p, uint32_t m) { return m >= 2 * p - 1; });
 }
 
+TEST(Library, DualPipeV) {
+  CheckGrid("dualpipe_v", testing::DualPipeV,
+            [](uint32_t p, uint32_t m) { return m >= 2 * p; });
+}
+
 TEST(Library, BreadthFirst) {
   SchedText sched = Library("breadth_first");
   ASSERT_TRUE(sched.ok()) << sched.Said();

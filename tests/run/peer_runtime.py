@@ -23,7 +23,7 @@ STEPS, RATE = 3, 0.1
 POINTS = [(2, 8), (4, 8)]
 SCHEDULES = ["gpipe", "one_f_one_b", "eager_1f1b", "interleaved",
              "interleaved_groups", "breadth_first", "zb_h1", "zb_h2", "zb_v",
-             "interleaved_zb", "hanayo", "v_half", "v_min"]
+             "interleaved_zb", "hanayo", "v_half", "v_min", "dualpipe_v"]
 
 
 def torch_python():

@@ -223,6 +223,60 @@ ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches) {
   return s;
 }
 
+// The steps of dualpipev.py, with its names of them.
+ir::Schedule DualPipeV(uint32_t ranks, uint32_t micro_batches) {
+  std::vector<std::vector<uint32_t>> chunks;
+  for (uint32_t r = 0; r < ranks; ++r) chunks.push_back({r, 2 * ranks - 1 - r});
+  ir::Schedule s = Frame(chunks, micro_batches);
+  s.paired.resize(ranks);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    uint32_t f[2] = {}, b[2] = {};
+    std::vector<std::pair<uint32_t, uint32_t>> owed;
+    size_t paid = 0;
+    const auto forward = [&](uint32_t c) { Add(s, r, OpKind::kF, f[c]++, c); };
+    const auto backward = [&](uint32_t c, bool zero_bubble) {
+      if (zero_bubble) owed.push_back({b[c], c});
+      Add(s, r, zero_bubble ? OpKind::kI : OpKind::kB, b[c]++, c);
+    };
+    const auto weight = [&] {
+      Add(s, r, OpKind::kW, owed[paid].first, owed[paid].second);
+      ++paid;
+    };
+    const auto at_once = [&](uint32_t c) {
+      s.paired[r].resize(s.programs[r].size() + 1);
+      s.paired[r].back() = true;
+      forward(c);
+      backward(1 - c, false);
+    };
+    const uint32_t others = ranks - r - 1;
+    for (uint32_t k = 0; k < 2 * others; ++k) forward(0);      // 1
+    for (uint32_t k = 0; k <= r; ++k) forward(0), forward(1);  // 2
+    for (uint32_t k = 0; k < others; ++k) {                    // 3
+      backward(1, true), weight(), forward(1);
+    }
+    for (uint32_t k = 0; k < micro_batches - ranks - others; ++k) {  // 4
+      if (k == 0 && others == 0) {
+        forward(0), backward(1, false);
+      } else {
+        at_once(0);
+      }
+      at_once(1);
+    }
+    for (uint32_t k = 0; k < others; ++k) backward(1, false), at_once(1);  // 5
+    bool zero_bubble = false;
+    for (uint32_t k = 0; k <= r; ++k) {  // 6
+      const bool here = k == (r + 1) / 2;
+      zero_bubble = zero_bubble || (here && r % 2 == 1);
+      backward(1, zero_bubble);
+      zero_bubble = zero_bubble || here;
+      backward(0, zero_bubble);
+    }
+    for (uint32_t k = 0; k < others; ++k) weight(), backward(0, true);  // 7
+    for (uint32_t k = 0; k <= r; ++k) weight();                         // 8
+  }
+  return s;
+}
+
 namespace {
 
 struct VOp {

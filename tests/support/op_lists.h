@@ -35,6 +35,8 @@ ir::Schedule ZbV(uint32_t ranks, uint32_t micro_batches);
 // by step over whole lists.
 ir::Schedule VHalf(uint32_t ranks, uint32_t micro_batches);
 ir::Schedule VMin(uint32_t ranks, uint32_t micro_batches);
+// DeepSeek's loops; M >= 2P.
+ir::Schedule DualPipeV(uint32_t ranks, uint32_t micro_batches);
 // `w` times down and up.
 ir::Schedule Hanayo(uint32_t ranks, uint32_t micro_batches, uint32_t w);
 ir::Schedule BreadthFirst(uint32_t ranks, uint32_t micro_batches, uint32_t v);

@@ -39,6 +39,13 @@ OrderOutcome EmulateOrder(const ir::Schedule& schedule) {
       const ir::Op& op = schedule.programs[r][next[r]];
       const uint32_t stage = schedule.placement.stage[r][op.chunk];
       if (!can(op.kind, stage, op.mb)) continue;
+      if (schedule.StartsPair(Rank(r), next[r])) {
+        const ir::Op& other = schedule.programs[r][next[r] + 1];
+        const uint32_t at = schedule.placement.stage[r][other.chunk];
+        if (!can(other.kind, at, other.mb)) continue;  // both begin at once
+        ++ran[{other.kind, at, other.mb}];
+        ++next[r];
+      }
       ++ran[{op.kind, stage, op.mb}];
       ++next[r];
       moved = true;

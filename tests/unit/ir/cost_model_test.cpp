@@ -68,14 +68,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Fault{"F=1,X=2",
               "character 5: `X` has no cost; known are F, B, I, W, comm, "
-              "message"},
+              "message, pair"},
         Fault{"com=2",
               "character 1: `com` has no cost; known are F, B, I, W, comm, "
-              "message, did "
+              "message, pair, did "
               "you mean `comm`?"},
         Fault{"f=2",
               "character 1: `f` has no cost; known are F, B, I, W, comm, "
-              "message, did "
+              "message, pair, did "
               "you mean `F`?"},
         Fault{"F=1,F=2", "character 5: `F` is given twice"},
         Fault{"F", "character 2: expected `=` after `F`"},
@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
               "time"},
         Fault{"comm=-0.1", "character 6: a cost cannot be negative"},
         Fault{"F=1,", "character 5: expected another `NAME=NUMBER` after `,`"},
-        Fault{"=1", "character 1: expected one of F, B, I, W, comm, message"},
+        Fault{"=1",
+              "character 1: expected one of F, B, I, W, comm, message, pair"},
         Fault{"F=1ms",
               "character 6: `B` is missing: in units of time there is no "
               "default (but B = I + W)"},
@@ -118,6 +119,19 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"message=4",
               "character 10: a size needs its unit: one of B, "
               "KiB, MiB, GiB, TiB, KB, MB, GB, TB"}));
+
+TEST(ParseCosts, APairTakesBothTimesUnlessLessIsSaid) {
+  const auto sum = ParseCosts("F=1,B=2,I=1.5,F.3=4");
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->Pair(), 3 * kTicksPerUnit);
+  EXPECT_EQ(sum->Pair(3, 0, OpKind::kB), 6 * kTicksPerUnit);
+  const auto given = ParseCosts("F=1,B=2,I=1.5,pair=2.5");
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->Pair(0, 1, OpKind::kB), 5 * kTicksPerUnit / 2);
+  EXPECT_EQ(given->Pair(0, 1, OpKind::kI), 5 * kTicksPerUnit / 2);  // F + I
+  EXPECT_EQ(Print(*given), "F=1,B=2,I=1.5,W=1,pair=2.5,comm=0");
+  EXPECT_EQ(Print(*ParseCosts(Print(*given))), Print(*given));
+}
 
 TEST(ParseCosts, TakesUnitsOfTimeExactly) {
   auto costs = ParseCosts(

@@ -39,9 +39,6 @@ TEST_F(TokenErrorTest, ForeignCharacters) {
   EXPECT_EQ(InLet("P $ 1"),
             "2:3: the character `$` (U+0024) has no meaning here\n");
   EXPECT_EQ(InLet("\x1b"), "2:1: the character (U+001B) has no meaning here\n");
-  EXPECT_EQ(InLet("a & b"),
-            "2:3: the character `&` (U+0026) has no meaning here\n"
-            "  help: write `&&`\n");
   EXPECT_EQ(InLet("\xF0\x9F\x9A\x80"),
             "2:1: the character `\xF0\x9F\x9A\x80` (U+1F680) has no meaning "
             "here\n");

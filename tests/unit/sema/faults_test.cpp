@@ -196,12 +196,12 @@ const Case kCases[] = {
     {"CostOfNoOperation",
      "schedule s(P, M) { place linear rank r { F } expect bubble == t(P) }",
      "1:65: PP2016 `t` takes an operation\n"
-     "  help: one of `t(F)`, `t(B)`, `t(I)`, `t(W)`\n"},
+     "  help: one of `t(F)`, `t(B)`, `t(I)`, `t(W)`, `t(F & B)`\n"},
     {"OperationAsValue",
      "schedule s(P, M) { place linear rank r { F } expect bubble == "
      "t(min(P, 1)) }",
      "1:65: PP2016 `t` takes an operation\n"
-     "  help: one of `t(F)`, `t(B)`, `t(I)`, `t(W)`\n"},
+     "  help: one of `t(F)`, `t(B)`, `t(I)`, `t(W)`, `t(F & B)`\n"},
     {"WalkOfW", "schedule s(P, M) { place vee walk W by (m) rank r { F } }",
      "1:35: PP2017 `W` has no walk: it takes the oldest `I` that still owes "
      "one\n"
