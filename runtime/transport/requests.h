@@ -29,14 +29,14 @@ class RequestTable {
 
   // null: no such request is in flight.
   const Pointer& Find(RequestId id) const {
-    static const Pointer kNone;
+    static const Pointer kNone{};
     return id < requests_.size() ? requests_[id] : kNone;
   }
 
   // One that is in flight.
   Pointer Take(RequestId id) {
     free_.push_back(id);
-    return std::move(requests_[id]);
+    return std::exchange(requests_[id], Pointer{});
   }
 
  private:

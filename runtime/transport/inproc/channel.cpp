@@ -55,22 +55,36 @@ std::string Describe(const Request& request) {
                      request.lane.value);
 }
 
-bool Channel::Post(const std::shared_ptr<Request>& request) {
+Request& RequestPool::Take() {
+  if (free_.empty()) return all_.emplace_back();
+  Request& request = *free_.back();
+  free_.pop_back();
+  request.buffer = Buffer{};
+  request.target = nullptr;
+  request.expected_bytes = 0;
+  request.failure = OkStatus();
+  request.mark = {};
+  request.peer_mark = {};
+  request.done.store(false, std::memory_order_relaxed);
+  return request;
+}
+
+bool Channel::Post(Request& request) {
   std::lock_guard lock(mutex_);
-  Lane& lane = lanes_[request->lane.value];
-  request->number = request->is_send ? lane.sends++ : lane.recvs++;
-  const bool other_waits = !lane.waiting.empty() &&
-                           lane.waiting.front()->is_send != request->is_send;
+  Lane& lane = lanes_[request.lane.value];
+  request.number = request.is_send ? lane.sends++ : lane.recvs++;
+  const bool other_waits =
+      !lane.waiting.empty() && lane.waiting.front()->is_send != request.is_send;
   if (!other_waits) {
-    lane.waiting.push_back(request);
+    lane.waiting.push_back(&request);
     return false;
   }
-  const std::shared_ptr<Request> other = std::move(lane.waiting.front());
+  Request& other = *lane.waiting.front();
   lane.waiting.pop_front();
-  if (request->is_send) {
-    Match(*request, *other);
+  if (request.is_send) {
+    Match(request, other);
   } else {
-    Match(*other, *request);
+    Match(other, request);
   }
   return true;
 }

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "runtime/transport/transport.h"
 
@@ -14,7 +14,7 @@ namespace pp::transport::inproc {
 
 // One send or receive. Written by its own rank until posted, then by whoever
 // matches it (under the channel's lock), read again by its own rank once
-// `done` is true.
+// `done` is true, after which nobody else touches it.
 struct Request {
   bool is_send = false;
   Rank self;
@@ -32,6 +32,18 @@ struct Request {
   std::atomic<bool> done{false};
 };
 
+// The requests of one rank: memory that is used again, as a message should cost
+// no allocation. Requests keep their place for as long as the pool lives.
+class RequestPool {
+ public:
+  Request& Take();
+  void Put(Request& request) { free_.push_back(&request); }
+
+ private:
+  std::deque<Request> all_;
+  std::vector<Request*> free_;
+};
+
 // "`recv act s0 m3` from rank 0 on lane 0".
 std::string Describe(const Request& request);
 
@@ -40,11 +52,11 @@ class Channel {
  public:
   // True when the request met its counterpart, which is then done as well:
   // the caller wakes the peer. Thread-safe.
-  bool Post(const std::shared_ptr<Request>& request);
+  bool Post(Request& request);
 
  private:
   struct Lane {
-    std::deque<std::shared_ptr<Request>> waiting;  // all sends or all receives
+    std::deque<Request*> waiting;  // all sends or all receives
     uint64_t sends = 0;
     uint64_t recvs = 0;
   };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
+#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -14,8 +14,7 @@ namespace pp::transport::inproc {
 
 class Hub {
  public:
-  explicit Hub(uint32_t ranks)
-      : ranks_(ranks), channels_(size_t{ranks} * ranks), bells_(ranks) {}
+  explicit Hub(uint32_t ranks);
 
   uint32_t ranks() const { return ranks_; }
   Channel& channel(Rank from, Rank to) {
@@ -24,8 +23,14 @@ class Hub {
   Bell& bell(Rank rank) { return bells_[rank.value]; }
   Collectives& collectives() { return collectives_; }
 
+  // A request of `rank`, for that rank's thread alone. It stays where it is
+  // until it is given back, which must not be before it is done: until then
+  // another rank may write to it.
+  Request& NewRequest(Rank rank) { return pools_[rank.value].Take(); }
+  void GiveBack(Request& request) { pools_[request.self.value].Put(request); }
+
   // Posts a request; wakes the peer when the two met.
-  void Post(const std::shared_ptr<Request>& request);
+  void Post(Request& request);
   void RingAll();
 
   // The first cause wins.
@@ -35,8 +40,10 @@ class Hub {
 
  private:
   uint32_t ranks_;
-  std::vector<Channel> channels_;  // from-major
-  std::vector<Bell> bells_;
+  Crowd crowd_;
+  std::vector<Channel> channels_;   // from-major
+  std::vector<RequestPool> pools_;  // by rank
+  std::deque<Bell> bells_;          // by rank
   Collectives collectives_;
   std::atomic<bool> aborted_{false};
   mutable std::mutex cause_mutex_;

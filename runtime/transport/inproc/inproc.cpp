@@ -30,18 +30,19 @@ class Endpoint final : public Transport {
 
   Result<RequestId> Send(Rank peer, LaneId lane, const MessageKey& key,
                          const Buffer& buffer) override {
-    auto request = NewRequest(peer, lane, key);
-    request->is_send = true;
-    request->buffer = buffer;
-    return Issue(std::move(request));
+    Request& request = NewRequest(peer, lane, key);
+    request.is_send = true;
+    request.buffer = buffer;
+    return Issue(request);
   }
 
   Result<RequestId> Recv(Rank peer, LaneId lane, const MessageKey& key,
                          Buffer* buffer) override {
-    auto request = NewRequest(peer, lane, key);
-    request->target = buffer;
-    request->expected_bytes = buffer->bytes;
-    return Issue(std::move(request));
+    Request& request = NewRequest(peer, lane, key);
+    request.is_send = false;
+    request.target = buffer;
+    request.expected_bytes = buffer->bytes;
+    return Issue(request);
   }
 
   Status Wait(RequestId id, Deadline deadline) override;
@@ -56,13 +57,12 @@ class Endpoint final : public Transport {
   void Abort(const Status& cause) override { hub_->Abort(cause); }
 
  private:
-  std::shared_ptr<Request> NewRequest(Rank peer, LaneId lane,
-                                      const MessageKey& key) const {
-    auto request = std::make_shared<Request>();
-    request->self = self_;
-    request->peer = peer;
-    request->lane = lane;
-    request->key = key;
+  Request& NewRequest(Rank peer, LaneId lane, const MessageKey& key) const {
+    Request& request = hub_->NewRequest(self_);
+    request.self = self_;
+    request.peer = peer;
+    request.lane = lane;
+    request.key = key;
     return request;
   }
 
@@ -77,8 +77,8 @@ class Endpoint final : public Transport {
     return failed_;
   }
 
-  Result<RequestId> Issue(std::shared_ptr<Request> request);
-  Status Finish(Request& request, bool in_time, steady_clock::time_point begin);
+  Result<RequestId> Issue(Request& request);
+  Status WaitFor(Request& request, Deadline deadline);
   Status HandOver(Request& request);
   Status HandOverQueued(Request& request);
   Result<device::Mark> CopyIn(Request& request);
@@ -93,9 +93,9 @@ class Endpoint final : public Transport {
   std::shared_ptr<Hub> hub_;
   Rank self_;
   Status failed_;
-  RequestTable<std::shared_ptr<Request>> requests_;
+  RequestTable<Request*> requests_;
   bool in_group_ = false;
-  std::vector<std::shared_ptr<Request>> group_;  // held back until GroupEnd
+  std::vector<Request*> group_;  // held back until GroupEnd
   std::optional<TransferTimes> last_;
 
   // On a GPU.
@@ -116,21 +116,21 @@ Status Endpoint::Attach(std::shared_ptr<device::Queue> queue, Deadline) {
   return OkStatus();
 }
 
-Result<RequestId> Endpoint::Issue(std::shared_ptr<Request> request) {
+Result<RequestId> Endpoint::Issue(Request& request) {
   PP_RETURN_IF_ERROR(Usable());
-  if (request->peer.value >= ranks() || request->peer == self_) {
+  if (request.peer.value >= ranks() || request.peer == self_) {
     return Fail(Keep(RankError(
         fmt::format("rank {} of {} cannot exchange messages with rank {}",
-                    self_.value, ranks(), request->peer.value))));
+                    self_.value, ranks(), request.peer.value))));
   }
   if (queue_ != nullptr) {
     auto mark = queue_->Record();
     if (!mark) return Fail(Keep(mark.error()));
-    request->mark = std::move(*mark);
+    request.mark = std::move(*mark);
   }
-  const RequestId id = requests_.Add(request);
+  const RequestId id = requests_.Add(&request);
   if (in_group_) {
-    group_.push_back(std::move(request));
+    group_.push_back(&request);
   } else {
     hub_->Post(request);
   }
@@ -146,20 +146,24 @@ Status Endpoint::Wait(RequestId id, Deadline deadline) {
     return Keep(RankError(fmt::format("wait for {} inside a group",
                                       Describe(*requests_.Find(id)))));
   }
-  const std::shared_ptr<Request> request = requests_.Take(id);
-  const steady_clock::time_point begin = steady_clock::now();
-  const bool in_time = hub_->bell(self_).WaitUntil(deadline, [&] {
-    return request->done.load(std::memory_order_acquire) || hub_->aborted();
-  });
-  return Finish(*request, in_time, begin);
+  Request& request = *requests_.Take(id);
+  if (!request.done.load(std::memory_order_acquire)) {
+    PP_RETURN_IF_ERROR(WaitFor(request, deadline));
+  }
+  Status status = request.failure.ok() ? HandOver(request) : request.failure;
+  hub_->GiveBack(request);
+  return Keep(std::move(status));
 }
 
-Status Endpoint::Finish(Request& request, bool in_time,
-                        steady_clock::time_point begin) {
-  if (request.done.load(std::memory_order_acquire)) {
-    if (!request.failure.ok()) return Keep(request.failure);
-    return Keep(HandOver(request));
-  }
+// OK: the request is done.
+Status Endpoint::WaitFor(Request& request, Deadline deadline) {
+  const auto done = [&] {
+    return request.done.load(std::memory_order_acquire);
+  };
+  const steady_clock::time_point begin = steady_clock::now();
+  const bool in_time = hub_->bell(self_).WaitUntil(
+      deadline, [&] { return done() || hub_->aborted(); });
+  if (done()) return OkStatus();
   if (!in_time) {
     return Keep(RankError(
         fmt::format("waited {:.1f} s for {}: rank {} has not {} it",
@@ -214,7 +218,7 @@ Status Endpoint::GroupEnd() {
   PP_RETURN_IF_ERROR(Usable());
   if (!in_group_) return Keep(RankError("the end of a group without a begin"));
   in_group_ = false;
-  for (const std::shared_ptr<Request>& request : group_) hub_->Post(request);
+  for (Request* request : group_) hub_->Post(*request);
   group_.clear();
   return OkStatus();
 }
