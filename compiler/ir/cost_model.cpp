@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/ir/memory_model.h"
 
@@ -25,6 +26,17 @@ bool BySize(const CostModel& costs) {
   return costs.comm_wire.per_mib != 0 ||
          std::any_of(costs.edge_wire.begin(), costs.edge_wire.end(),
                      [](const auto& edge) { return edge.second.per_mib != 0; });
+}
+
+// In proportion, to the largest unit that all three are multiples of: a
+// picture of simple costs keeps to their grid.
+Ticks ForwardShare(Ticks both, Ticks forward, Ticks backward) {
+  const Ticks unit = std::gcd(both, std::gcd(forward, backward));
+  if (unit == 0 || both < 2 * unit) return both / 2;
+  const auto exact = static_cast<__int128>(both) * forward;
+  const auto whole = static_cast<__int128>(forward + backward) * unit;
+  const auto units = static_cast<Ticks>((exact + whole / 2) / whole);
+  return std::clamp<Ticks>(units, 1, both / unit - 1) * unit;
 }
 
 }  // namespace
@@ -53,8 +65,7 @@ Ticks CostModel::Shown(const Schedule& schedule, Rank rank,
   const Ticks f_alone = Of(stage(f), OpKind::kF);
   const Ticks b_alone = Of(stage(f + 1), backward);
   const Ticks both = Pair(stage(f), stage(f + 1), backward);
-  const auto f_share = static_cast<Ticks>(static_cast<__int128>(both) *
-                                          f_alone / (f_alone + b_alone));
+  const Ticks f_share = ForwardShare(both, f_alone, b_alone);
   return first ? f_share : both - f_share;
 }
 

@@ -128,6 +128,9 @@ TEST(LowerProperty, PublishedSchedules) {
         if (M >= P) {
           ASSERT_NO_FATAL_FAILURE(Check(ZbH1(P, M), costs));
         }
+        if (M >= 2 * P) {
+          ASSERT_NO_FATAL_FAILURE(Check(DualPipeV(P, M), costs));
+        }
         if (M % P == 0) {
           for (uint32_t v : {2, 4}) {
             ASSERT_NO_FATAL_FAILURE(Check(Interleaved(P, M, v), costs));
@@ -150,6 +153,41 @@ TEST(LowerProperty, RandomSchedules) {
                                      static_cast<uint32_t>(1 + rng() % 2)};
     ASSERT_NO_FATAL_FAILURE(Check(schedule, costs, options));
   }
+}
+
+// About half of the forwards that a backward stands behind run at once with it.
+void JoinSome(ir::Schedule& schedule, std::mt19937_64& rng) {
+  schedule.paired.resize(schedule.ranks);
+  for (uint32_t r = 0; r < schedule.ranks; ++r) {
+    const auto& program = schedule.programs[r];
+    schedule.paired[r].resize(program.size());
+    for (size_t i = 0; i + 1 < program.size(); ++i) {
+      const ir::OpKind next = program[i + 1].kind;
+      schedule.paired[r][i] =
+          program[i].kind == ir::OpKind::kF && rng() % 2 == 0 &&
+          (next == ir::OpKind::kB || next == ir::OpKind::kI);
+    }
+  }
+}
+
+// Pairs may close a circle; what the check lets through has to be lowered.
+TEST(LowerProperty, RandomSchedulesWithPairs) {
+  uint64_t lowered = 0;
+  for (uint64_t seed = 0; seed < 5'000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937_64 rng(seed);
+    ir::Schedule schedule = RandomSchedule(rng);
+    JoinSome(schedule, rng);
+    ir::CostModel costs = RandomCosts(rng);
+    if (rng() % 2 == 0) costs.pair = 1 + static_cast<ir::Ticks>(rng() % 9);
+    diag::Emitter diag;
+    if (!check::CheckSchedule(schedule, diag)) continue;
+    ++lowered;
+    ASSERT_NO_FATAL_FAILURE(
+        Check(schedule, costs,
+              {.receive_slots = static_cast<uint32_t>(1 + rng() % 2)}));
+  }
+  EXPECT_GT(lowered, 1'000u);
 }
 
 }  // namespace
