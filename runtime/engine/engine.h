@@ -120,7 +120,9 @@ struct EngineConfig {
   std::string model = "synthetic";
   // Options of the model and engine as given: {"layers","8"}, {"dim","128"}.
   std::vector<std::pair<std::string, std::string>> options;
-  std::string data;  // text file; empty: the model's own default
+  std::string data;  // a file; empty: the model's own default
+  std::vector<std::string> stage_files;  // TorchScript, one a stage
+  std::string loss;                      // of those: a name or a file
   std::string device = "cpu";
   // Of the GPUs, where `device` is "cuda". Rank r of a process with several
   // ranks takes GPU r modulo their number, unless `gpu` says which.

@@ -13,7 +13,7 @@ namespace pp::engine {
 // Two halves of a program that were built apart must agree on the layout of
 // everything in engine.h: count up with each change of it. The compiler's
 // version is part, as it decides the layout of the standard library's types.
-inline constexpr const char kEngineAbi[] = "pp-engine 3, " __VERSION__;
+inline constexpr const char kEngineAbi[] = "pp-engine 4, " __VERSION__;
 
 }  // namespace pp::engine
 

@@ -77,14 +77,18 @@ class Parser {
       return Fail(
           UsageError(std::string(error.what()) + " (pprun --help tells more)"));
     }
+    PP_RETURN_IF_ERROR(TakeFiles());
     PP_RETURN_IF_ERROR(TakeModelOptions());
     return CommandLine{std::move(options_), std::nullopt};
   }
 
  private:
   void AddRun() {
-    app_.add_option("program", options_.program, "OUT.ppb of `ppc compile`")
-        ->required();
+    app_.add_option("program", files_,
+                    "OUT.ppb of `ppc compile`; after --model stage0.pt also "
+                    "the other stages")
+        ->required()
+        ->expected(-1);
     app_.add_option("--steps", options_.steps, "training steps (10)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
     app_.add_option("--warmup", options_.warmup,
@@ -111,7 +115,11 @@ class Parser {
 
   void AddModel() {
     app_.add_option("--model", options_.engine.model,
-                    "default: synthetic; the table is below");
+                    "default: synthetic; the table is below; or TorchScript "
+                    "stages: stage0.pt stage1.pt ...");
+    app_.add_option("--loss", options_.engine.loss,
+                    "of TorchScript stages: mse (default), cross_entropy, or a "
+                    "module: loss.pt");
     app_.add_option("--model-opt", model_options_,
                     "name=value, an option of the model; repeatable")
         ->allow_extra_args(false);
@@ -150,6 +158,32 @@ class Parser {
                   "compare losses and every gradient with an unpipelined run");
   }
 
+  // One program; what ends like the first stage are the next ones.
+  Status TakeFiles() {
+    const auto is_stage = [](const std::string& name) {
+      return name.ends_with(".pt");
+    };
+    engine::EngineConfig& engine = options_.engine;
+    if (is_stage(engine.model)) {
+      engine.stage_files.push_back(std::exchange(engine.model, "script"));
+    } else if (!engine.loss.empty()) {
+      return UsageError("--loss is for TorchScript stages (--model stage0.pt)");
+    }
+    for (const std::string& file : files_) {
+      if (!engine.stage_files.empty() && is_stage(file)) {
+        engine.stage_files.push_back(file);
+      } else if (options_.program.empty()) {
+        options_.program = file;
+      } else {
+        return UsageError(
+            fmt::format("two programs, {} and {} (pprun --help tells more)",
+                        options_.program, file));
+      }
+    }
+    if (!options_.program.empty()) return OkStatus();
+    return UsageError("no program OUT.ppb (pprun --help tells more)");
+  }
+
   Status TakeModelOptions() {
     if (options_.engine.model == "synthetic" &&
         !(options_.engine.init.empty() && options_.save.empty())) {
@@ -179,6 +213,7 @@ class Parser {
 
   CLI::App app_;
   Options options_;
+  std::vector<std::string> files_;
   std::vector<std::string> model_options_;
   std::string short_[std::size(kShortForms)];
   bool tie_ = false;

@@ -48,6 +48,9 @@ Identity IdentityOf(const bytecode::Module& module,
       {"--optimizer", e.optimizer},
       {"--lr", fmt::format("{}", e.learning_rate)},
   };
+  for (const std::string& file : e.stage_files) {
+    identity.emplace_back("the stage", file);
+  }
   for (const auto& [name, value] : e.options) {
     identity.emplace_back("model option " + name, value);
   }

@@ -135,7 +135,8 @@ class Gpt : public Model {
     return shape_.tie ? std::vector<std::string>{"embed.weight"}
                       : std::vector<std::string>{};
   }
-  std::vector<int64_t> BoundaryShape(int64_t rows) const override {
+  std::vector<int64_t> BoundaryShape(int64_t rows,
+                                     uint32_t /*layer*/) const override {
     return {rows, shape_.context, shape_.dim};
   }
 

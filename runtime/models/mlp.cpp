@@ -50,7 +50,8 @@ class Mlp : public Model {
                                     ParameterStore& store) const override {
     return std::make_unique<MlpStage>(dim_, range, store);
   }
-  std::vector<int64_t> BoundaryShape(int64_t rows) const override {
+  std::vector<int64_t> BoundaryShape(int64_t rows,
+                                     uint32_t /*layer*/) const override {
     return {rows, dim_};
   }
   at::Tensor Losses(const at::Tensor& output,

@@ -39,8 +39,10 @@ class Model {
                                             ParameterStore& store) const = 0;
   // Names of the parameters that first and last stage share; may be empty.
   virtual std::vector<std::string> Tied() const { return {}; }
-  // float32 tensor between any two stages, of `rows` rows.
-  virtual std::vector<int64_t> BoundaryShape(int64_t rows) const = 0;
+  // The float32 tensor that layer `layer` takes from the one before, of `rows`
+  // rows; 0 < layer < Layers().
+  virtual std::vector<int64_t> BoundaryShape(int64_t rows,
+                                             uint32_t layer) const = 0;
 
   // One loss per unit, differentiable, float32; the micro-batch's loss is
   // their sum.
@@ -48,6 +50,8 @@ class Model {
                             const at::Tensor& target) const = 0;
   virtual int64_t UnitsPerRow() const = 0;
 
+  // Rows where neither the user nor models.def says how many.
+  virtual uint32_t DefaultBatch() const { return 1; }
   // What a batch of this size cannot be made of.
   virtual Status CheckBatch(uint32_t rows) const = 0;
   virtual at::Tensor Input(uint64_t step, uint32_t rows) const = 0;
@@ -57,7 +61,9 @@ class Model {
 struct ModelConfig {
   ModelOptions options;
   uint64_t seed = 1;
-  std::string data;  // path of a text file, or empty
+  std::string data;                  // path of a file, or empty
+  std::vector<std::string> files{};  // TorchScript stages
+  std::string loss{};                // their loss: a name or a file
 };
 
 }  // namespace pp::models

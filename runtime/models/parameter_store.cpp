@@ -1,6 +1,7 @@
 #include "runtime/models/parameter_store.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace pp::models {
 
 at::Tensor ParameterStore::Filled(const ParameterSpec& spec) const {
   if (device_.is_meta()) return at::empty(spec.shape, device_);
+  const at::NoGradGuard no_grad;
   at::Tensor value = at::empty(spec.shape, at::kFloat);
   float* data = value.mutable_data_ptr<float>();
   const int64_t count = value.numel();
@@ -18,6 +20,10 @@ at::Tensor ParameterStore::Filled(const ParameterSpec& spec) const {
     const Status read =
         init_->Read(spec.name, {data, static_cast<size_t>(count)});
     TORCH_CHECK(read.ok(), read.message());
+    return value.to(device_);
+  }
+  if (spec.start.defined()) {
+    value.copy_(spec.start);
     return value.to(device_);
   }
   if (spec.init.deviation == 0) {

@@ -31,6 +31,7 @@ struct ParameterSpec {
   std::string name;  // the model's: "blocks.3.attn.qkv.weight"
   std::vector<int64_t> shape;
   Init init;
+  at::Tensor start{};  // instead of `init`, where defined
 };
 
 struct Parameter;

@@ -9,6 +9,7 @@
 #include "runtime/base/edit_distance.h"
 #include "runtime/models/gpt.h"
 #include "runtime/models/mlp.h"
+#include "runtime/models/script.h"
 
 namespace pp::models {
 namespace {
@@ -37,11 +38,14 @@ Status UnknownModel(const std::string& name) {
 }  // namespace
 
 Result<MadeModel> MakeModel(const std::string& name, const GivenOptions& given,
-                            uint64_t seed, const std::string& data) {
+                            uint64_t seed, const std::string& data,
+                            const std::vector<std::string>& files,
+                            const std::string& loss) {
   for (const ModelRow& row : kModels) {
     if (row.name != name) continue;
     PP_ASSIGN_OR_RETURN(ModelOptions options, ModelOptions::Parse(name, given));
-    PP_ASSIGN_OR_RETURN(auto model, row.make({std::move(options), seed, data}));
+    PP_ASSIGN_OR_RETURN(
+        auto model, row.make({std::move(options), seed, data, files, loss}));
     return MadeModel{std::move(model), row.default_batch};
   }
   return Fail(UnknownModel(name));

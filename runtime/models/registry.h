@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/base/status.h"
 #include "runtime/models/model.h"
@@ -18,6 +19,8 @@ struct MadeModel {
 // kUsage: no such model or option (with the nearest one), options that do not
 // fit together; kInput: the data file.
 Result<MadeModel> MakeModel(const std::string& name, const GivenOptions& given,
-                            uint64_t seed, const std::string& data);
+                            uint64_t seed, const std::string& data,
+                            const std::vector<std::string>& files = {},
+                            const std::string& loss = {});
 
 }  // namespace pp::models

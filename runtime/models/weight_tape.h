@@ -19,6 +19,7 @@ class WeightTape {
   enum class Mode { kRunAtOnce, kDefer };
 
   void SetMode(Mode mode) { mode_ = mode; }
+  Mode mode() const { return mode_; }
   void Add(std::function<void()> task);
   // Runs what was deferred, in the order of Add, each freed when done.
   void Run();

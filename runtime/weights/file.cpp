@@ -106,6 +106,15 @@ Status File::Read(std::string_view name, std::span<float> out) const {
   return ReadAt(data_at_ + info->begin, std::as_writable_bytes(out));
 }
 
+Status File::ReadBytes(const TensorInfo& info, uint64_t from,
+                       std::span<std::byte> out) const {
+  if (from > info.end - info.begin ||
+      out.size() > info.end - info.begin - from) {
+    return InputError(fmt::format("`{}`: beyond the end of a tensor", path_));
+  }
+  return ReadAt(data_at_ + info.begin + from, out);
+}
+
 Result<uint32_t> File::Checksum() const {
   std::vector<std::byte> part(1 << 20);
   uint32_t sum = 0;

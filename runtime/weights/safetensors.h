@@ -64,6 +64,11 @@ class File {
   // of values than `out`; kMachine: the file has changed, or cannot be read.
   Status Read(std::string_view name, std::span<float> out) const;
 
+  // Bytes of a tensor of any dtype, from its byte `from`. kInput: beyond it;
+  // kMachine as above.
+  Status ReadBytes(const TensorInfo& info, uint64_t from,
+                   std::span<std::byte> out) const;
+
   // CRC-32 of the whole file. Reads all of it.
   Result<uint32_t> Checksum() const;
 

@@ -33,6 +33,7 @@ class ChunkRunner {
   ChunkRunner(const models::Model& model, const models::LayerRange& range,
               models::ParameterStore& store);
 
+  const models::LayerRange& range() const { return range_; }
   bool first() const { return range_.first(); }
   bool last() const { return range_.last(); }
 

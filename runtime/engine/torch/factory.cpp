@@ -83,7 +83,9 @@ Result<std::shared_ptr<const Setup>> MakeSetup(
   PP_RETURN_IF_ERROR(OpenGpus(module, config, *setup));
   setup->module = module;
   setup->model = std::move(model);
-  setup->batch = config.batch == 0 ? default_batch : config.batch;
+  setup->batch = config.batch != 0    ? config.batch
+                 : default_batch != 0 ? default_batch
+                                      : setup->model->DefaultBatch();
   setup->seed = config.seed;
   setup->optimizer = {config.optimizer, config.learning_rate};
   PP_RETURN_IF_ERROR(CheckOptimizer(setup->optimizer));
@@ -105,9 +107,10 @@ Status TorchEngineFactory::Prepare(const bytecode::Module& module,
   return AtBorder("preparing the torch engine", [&]() -> Status {
     InstallAllocator();
     UseOneThread();
-    PP_ASSIGN_OR_RETURN(models::MadeModel made,
-                        models::MakeModel(config.model, config.options,
-                                          config.seed, config.data));
+    PP_ASSIGN_OR_RETURN(
+        models::MadeModel made,
+        models::MakeModel(config.model, config.options, config.seed,
+                          config.data, config.stage_files, config.loss));
     PP_ASSIGN_OR_RETURN(setup_, MakeSetup(module, std::move(made.model), config,
                                           made.default_batch));
     return OkStatus();

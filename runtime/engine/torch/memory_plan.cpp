@@ -38,9 +38,7 @@ class Sizer {
  public:
   Sizer(const Setup& setup, const ChunkRunner& chunk, uint32_t rows,
         Ledger& ledger)
-      : chunk_(chunk),
-        ledger_(ledger),
-        shape_(setup.model->BoundaryShape(rows)) {
+      : chunk_(chunk), ledger_(ledger), model_(*setup.model), rows_(rows) {
     if (chunk.first()) {
       data_ = setup.model->Input(0, setup.batch).narrow(0, 0, rows);
     }
@@ -50,7 +48,7 @@ class Sizer {
   }
 
   OpBytes Forward(Pass& pass) const {
-    return Measure(ledger_, Boundary(chunk_.first()),
+    return Measure(ledger_, Boundary(chunk_.first(), chunk_.range().begin),
                    [&](const at::Tensor& in) {
                      const at::Tensor& x = chunk_.first() ? data_ : in;
                      if (!chunk_.last()) return chunk_.Forward(x, pass);
@@ -59,9 +57,9 @@ class Sizer {
                    });
   }
   OpBytes Backward(Pass& pass, WeightTape::Mode mode) const {
-    return Measure(ledger_, Boundary(chunk_.last()), [&](const at::Tensor& dy) {
-      return chunk_.Backward(dy, mode, pass);
-    });
+    return Measure(
+        ledger_, Boundary(chunk_.last(), chunk_.range().end),
+        [&](const at::Tensor& dy) { return chunk_.Backward(dy, mode, pass); });
   }
   OpBytes Weight(Pass& pass) const {
     return Measure(ledger_, {}, [&](const at::Tensor&) {
@@ -71,13 +69,15 @@ class Sizer {
   }
 
  private:
-  at::Tensor Boundary(bool has_none) const {
-    return has_none ? at::Tensor() : at::zeros(shape_, at::kFloat);
+  at::Tensor Boundary(bool has_none, uint32_t layer) const {
+    return has_none ? at::Tensor()
+                    : at::zeros(model_.BoundaryShape(rows_, layer), at::kFloat);
   }
 
   const ChunkRunner& chunk_;
   Ledger& ledger_;
-  std::vector<int64_t> shape_;
+  const models::Model& model_;
+  int64_t rows_;
   at::Tensor data_, target_;
 };
 
@@ -137,7 +137,7 @@ class Walk {
   }
   void Receive(const bytecode::op::Recv& in) {
     int64_t bytes = sizeof(float);
-    for (int64_t n : setup_.model->BoundaryShape(setup_.Rows(in.mb))) {
+    for (int64_t n : setup_.Boundary(in.payload, in.stage, in.mb)) {
       bytes *= n;
     }
     slots_[in.slot.value] = bytes;

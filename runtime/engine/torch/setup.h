@@ -32,6 +32,14 @@ struct Setup {
   uint32_t FirstRow(MicroBatch mb) const {
     return models::MicroBatchBegin(batch, module.micro_batches, mb.value);
   }
+  // Of what goes between two stages; `stage` is the sender's.
+  std::vector<int64_t> Boundary(bytecode::Payload payload, StageId stage,
+                                MicroBatch mb) const {
+    const models::LayerRange& range = stages[stage.value];
+    return model->BoundaryShape(
+        Rows(mb),
+        payload == bytecode::Payload::kAct ? range.end : range.begin);
+  }
   double Units() const {
     return static_cast<double>(model->UnitsPerRow()) * batch;
   }

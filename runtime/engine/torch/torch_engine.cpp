@@ -265,9 +265,13 @@ Result<at::Tensor> TorchEngine::Take(std::string_view op, const Work& work,
                     has_none ? "the end of the model takes no" : "misses")));
   }
   if (has_none) return at::Tensor();
-  return FromBuffer(*work.in,
-                    setup_->model->BoundaryShape(setup_->Rows(work.mb)),
-                    Name(op, work));
+  const ChunkRunner& chunk = chunks_[work.chunk.value];
+  return FromBuffer(
+      *work.in,
+      setup_->model->BoundaryShape(
+          setup_->Rows(work.mb),
+          op == "forward" ? chunk.range().begin : chunk.range().end),
+      Name(op, work));
 }
 
 Status TorchEngine::Give(std::string_view op, const Work& work,
@@ -375,8 +379,7 @@ Result<Buffer> TorchEngine::Allocate(bytecode::Payload payload, StageId stage,
                                  "micro-batch {}",
                                  stage.value, mb.value)));
     }
-    (void)payload;  // a gradient has the shape of what it is the gradient of
-    return ToBuffer(at::empty(setup_->model->BoundaryShape(setup_->Rows(mb)),
+    return ToBuffer(at::empty(setup_->Boundary(payload, stage, mb),
                               at::TensorOptions(at::kFloat).device(device_)));
   });
 }

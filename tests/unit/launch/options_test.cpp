@@ -48,10 +48,26 @@ TEST(Options, TakesEverything) {
   EXPECT_TRUE(options.verify_gradients);
 }
 
+TEST(Options, TorchScriptStagesStandBesideTheProgram) {
+  const std::vector<std::string> stages = {"a.pt", "b.pt", "c.pt"};
+  for (const auto& line :
+       {Parse({"x.ppb", "--model", "a.pt", "b.pt", "c.pt", "--steps", "2"}),
+        Parse({"--model", "a.pt", "b.pt", "c.pt", "x.ppb", "--loss", "mse"})}) {
+    ASSERT_TRUE(line) << line.error().message();
+    EXPECT_EQ(line->options.program, "x.ppb");
+    EXPECT_EQ(line->options.engine.model, "script");
+    EXPECT_EQ(line->options.engine.stage_files, stages);
+  }
+}
+
 TEST(Options, AWrongCommandLineIsUsage) {
   const std::vector<std::vector<const char*>> wrong = {
       {},
       {"a.ppb", "b.ppb"},
+      {"a.ppb", "b.pt"},
+      {"--model", "a.pt", "b.pt"},
+      {"a.ppb", "--loss", "mse"},
+      {"a.ppb", "--save", "w"},
       {"a.ppb", "--bogus"},
       {"a.ppb", "--steps", "0"},
       {"a.ppb", "--steps", "-1"},

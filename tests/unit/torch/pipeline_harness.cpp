@@ -59,8 +59,9 @@ void EmitOp(const Op& op, uint32_t stage, const Plan& plan, uint32_t stages,
   const SlotId in(compute.operand[2]), out(compute.operand[3]);
   const bool moves = op.kind != 'W';
   if (moves && in != bytecode::kNoSlot) {
-    code.push_back(bytecode::op::Recv{Rank(0), LaneId(0), in, payload,
-                                      StageId(stage), MicroBatch(op.mb)}
+    const StageId from(forward ? stage - 1 : stage + 1);
+    code.push_back(bytecode::op::Recv{Rank(0), LaneId(0), in, payload, from,
+                                      MicroBatch(op.mb)}
                        .Pack());
     code.push_back(bytecode::op::Wait{in, {}, {}, {}, {}, {}}.Pack());
   }
@@ -160,7 +161,7 @@ Pipeline::Pipeline(Plan plan, EngineConfig config,
   uint32_t batch = 0;
   if (!model) {
     auto made = models::MakeModel(config.model, config.options, config.seed,
-                                  config.data);
+                                  config.data, config.stage_files, config.loss);
     EXPECT_TRUE(made) << made.error().message();
     model = made->model;
     batch = made->default_batch;

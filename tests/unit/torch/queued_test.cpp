@@ -51,7 +51,7 @@ std::shared_ptr<const Setup> MlpSetup(const bytecode::Module& module,
 }
 
 launch::RunResult RunAll(const bytecode::Module& module,
-                      std::shared_ptr<test::FakeDevice> fake) {
+                         std::shared_ptr<test::FakeDevice> fake) {
   Factory factory(MlpSetup(module, std::move(fake)));
   return launch::RunThreads(module, factory,
                             transport::inproc::Create(module.ranks()),

@@ -41,7 +41,8 @@ class Toy : public models::Model {
                                     ParameterStore& store) const override {
     return std::make_unique<ToyStage>(range, store);
   }
-  std::vector<int64_t> BoundaryShape(int64_t rows) const override {
+  std::vector<int64_t> BoundaryShape(int64_t rows,
+                                     uint32_t /*layer*/) const override {
     return {rows, 1};
   }
   at::Tensor Losses(const at::Tensor& y, const at::Tensor&) const override {
