@@ -19,9 +19,12 @@ inline size_t Scale() {
   return scale > 0 ? static_cast<size_t>(scale) : 1;
 }
 
+// Of errors.
 inline std::set<Code> Codes(const diag::Emitter& diag) {
   std::set<Code> codes;
-  for (const auto& d : diag.all()) codes.insert(d.code);
+  for (const auto& d : diag.all()) {
+    if (d.severity == diag::Severity::kError) codes.insert(d.code);
+  }
   return codes;
 }
 inline std::string Texts(const diag::Emitter& diag) {

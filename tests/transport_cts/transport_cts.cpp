@@ -41,11 +41,12 @@ Result<std::vector<std::unique_ptr<Transport>>> NcclOn(
   nccl::Plan plan = nccl::FullPlan(ranks, 2);
   return nccl::CreateLocal(std::move(api), plan, ranks);
 }
+#ifndef PP_WITH_CUDA
 std::vector<std::unique_ptr<Transport>> CreateVirtualNccl(uint32_t ranks) {
   return std::move(
       *NcclOn(std::make_shared<test::FakeNccl>(VirtualGpus()), ranks));
 }
-#ifdef PP_WITH_CUDA
+#else
 std::vector<std::unique_ptr<Transport>> CreateNccl(uint32_t ranks) {
   auto api = nccl::CreateRealApi();
   if (api && (*api)->devices() >= ranks) {
