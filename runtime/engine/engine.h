@@ -58,6 +58,9 @@ struct WeightView {
   std::span<const float> values;
 };
 
+// In names of optimizer state; in no name of a parameter.
+inline constexpr char kStateMark = '/';
+
 // Bytes of this rank, one line each, as `--report` prints them.
 struct MemoryReport {
   uint64_t weights = 0;
@@ -112,6 +115,11 @@ class Engine {
       const std::function<void(const WeightView&)>& visit) const {
     (void)visit;
   }
+  // Likewise what the optimizer keeps, named FIELD + kStateMark + PARAMETER.
+  virtual void VisitState(
+      const std::function<void(const WeightView&)>& visit) const {
+    (void)visit;
+  }
   virtual MemoryReport Memory() const = 0;
 };
 
@@ -131,6 +139,8 @@ struct EngineConfig {
   uint32_t batch = 0;  // rows of the global batch; 0: model's default
   uint64_t seed = 1;
   std::string init;  // safetensors file of the weights; empty: from the seed
+  // `init` is a checkpoint, with the optimizer's state, after so many steps.
+  std::optional<uint64_t> resumed;
   std::string optimizer = "adamw";  // "sgd" | "adamw"
   double learning_rate = 0;         // 0: the optimizer's default
 };

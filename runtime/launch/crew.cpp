@@ -14,6 +14,7 @@ Crew::Crew(const bytecode::Module& module, engine::EngineFactory& factory,
     : module(module),
       factory(factory),
       transports(std::move(transports)),
+      first_step(options.first_step),
       steps(options.steps),
       timeout(options.timeout),
       with_trace(options.trace),
@@ -22,7 +23,8 @@ Crew::Crew(const bytecode::Module& module, engine::EngineFactory& factory,
       engines(module.ranks()),
       traces(module.ranks()),
       counted_(members == 0 ? module.ranks() : members),
-      members_(module.ranks()) {}
+      members_(module.ranks()),
+      released_(options.first_step) {}
 
 void Crew::SetRemotes(RemoteRanks* remotes) {
   std::lock_guard lock(mutex_);
@@ -98,7 +100,7 @@ Status Crew::Work(Rank rank) {
 }
 
 Status Crew::WorkSteps(Rank rank, engine::Engine& engine, vm::Vm& vm) {
-  for (uint64_t step = 0; step < steps; ++step) {
+  for (uint64_t step = first_step; step < steps; ++step) {
     PP_RETURN_IF_ERROR(RunStep(rank, step, engine, vm));
     if (!Reported(rank, step)) break;
   }

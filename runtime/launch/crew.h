@@ -74,6 +74,7 @@ struct Crew {
   const bytecode::Module& module;
   engine::EngineFactory& factory;
   const std::vector<std::unique_ptr<transport::Transport>> transports;
+  const uint64_t first_step;
   const uint64_t steps;
   const std::chrono::milliseconds timeout;
   const bool with_trace;
@@ -111,7 +112,7 @@ struct Crew {
   std::vector<Member> members_;
   uint32_t done_ = 0;   // ranks that have ended the current step
   uint32_t ended_ = 0;  // ranks whose thread has ended
-  uint64_t released_ = 0;
+  uint64_t released_;   // steps
   bool stopping_ = false;
   bool vanished_ = false;  // some remote rank has, and is the failure
   Status failure_;

@@ -154,6 +154,14 @@ class Parser {
     app_.add_option("--save", options_.save,
                     "write the weights after the last step here, as "
                     "safetensors; the same for every P, M and schedule");
+    app_.add_option("--checkpoint", options_.checkpoint,
+                    "folder of checkpoints");
+    app_.add_option("--every", options_.every,
+                    "a checkpoint after every so many steps, and the last")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+    app_.add_flag("--resume", options_.resume,
+                  "go on from the newest checkpoint, if there is one, up to "
+                  "--steps; P, M and schedule may be others");
     app_.add_flag("--verify-gradients", options_.verify_gradients,
                   "compare losses and every gradient with an unpipelined run");
   }
@@ -184,12 +192,24 @@ class Parser {
     return UsageError("no program OUT.ppb (pprun --help tells more)");
   }
 
+  Status CheckCheckpoint() const {
+    const bool wanted = options_.every != 0 || options_.resume;
+    if (options_.checkpoint.empty() == !wanted) return OkStatus();
+    return UsageError(wanted
+                          ? "--every and --resume need --checkpoint FOLDER"
+                          : "--checkpoint needs --every N, --resume, or both");
+  }
+
   Status TakeModelOptions() {
+    PP_RETURN_IF_ERROR(CheckCheckpoint());
     if (options_.engine.model == "synthetic" &&
-        !(options_.engine.init.empty() && options_.save.empty())) {
-      return UsageError(
-          fmt::format("{}: the model synthetic has no weights",
-                      options_.save.empty() ? "--init" : "--save"));
+        !(options_.engine.init.empty() && options_.save.empty() &&
+          options_.checkpoint.empty())) {
+      return UsageError(fmt::format("{}: the model synthetic has no weights",
+                                    !options_.save.empty() ? "--save"
+                                    : !options_.checkpoint.empty()
+                                        ? "--checkpoint"
+                                        : "--init"));
     }
     if (!inject_.empty()) {
       PP_ASSIGN_OR_RETURN(options_.inject, ParseInjection(inject_));

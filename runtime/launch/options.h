@@ -19,10 +19,13 @@ struct Options {
   uint64_t steps = 10;
   uint64_t warmup = 1;  // of them, not timed
   double timeout_s = 60;
-  std::string report;   // file, or empty
-  std::string trace;    // file, or empty
-  std::string profile;  // file, or empty
-  std::string save;     // file, or empty
+  std::string report;      // file, or empty
+  std::string trace;       // file, or empty
+  std::string profile;     // file, or empty
+  std::string save;        // file, or empty
+  std::string checkpoint;  // folder, or empty
+  uint64_t every = 0;      // steps from checkpoint to checkpoint; 0: none
+  bool resume = false;
   bool verify_gradients = false;
 };
 

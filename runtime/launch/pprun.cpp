@@ -10,6 +10,7 @@
 #include "runtime/base/file_io.h"
 #include "runtime/base/machine.h"
 #include "runtime/bytecode/reader.h"
+#include "runtime/launch/checkpoint.h"
 #include "runtime/launch/engines.h"
 #include "runtime/launch/progress.h"
 #include "runtime/launch/report.h"
@@ -90,6 +91,11 @@ RunOptions RunOptionsOf(const Options& options, Progress* progress) {
   run.trace = !options.trace.empty() || !options.profile.empty();
   run.verify_gradients = options.verify_gradients;
   run.save_weights = !options.save.empty();
+  run.first_step = options.engine.resumed.value_or(0);
+  run.checkpoint_every = options.every;
+  run.on_checkpoint = [&options](uint64_t steps, const WeightMap& all) {
+    return SaveCheckpoint(options, steps, all);
+  };
   run.inject = options.inject;
   run.stop_asked = CaughtSignal;
   run.on_step = [progress](const StepRecord& step) { progress->Show(step); };
@@ -225,6 +231,7 @@ Result<Program> LoadProgram(Options& options, std::optional<World>& world) {
                       bytecode::Load(program.bytes, options.program));
   PP_RETURN_IF_ERROR(CheckWorld(program.module, options, world));
   PP_RETURN_IF_ERROR(CheckInjection(program.module, options));
+  PP_RETURN_IF_ERROR(SettleCheckpoint(options, leads));
   return program;
 }
 

@@ -35,6 +35,20 @@ struct RunOptions {
   bool trace = false;
   bool verify_gradients = false;
   bool save_weights = false;
+  // Steps before this one have been run: `steps` counts them too.
+  uint64_t first_step = 0;
+  uint64_t checkpoint_every = 0;  // steps; 0: never
+  // Takes the weights and the optimizer's state after so many steps, on the
+  // calling thread, while all ranks wait. Not ok: the run ends.
+  std::function<Status(uint64_t steps, const WeightMap&)> on_checkpoint{};
+
+  bool CheckpointAfter(uint64_t done) const {
+    return checkpoint_every != 0 &&
+           (done % checkpoint_every == 0 || done == steps);
+  }
+  bool WeightsAfter(uint64_t done) const {
+    return CheckpointAfter(done) || (save_weights && done == steps);
+  }
   std::optional<Injection> inject{};
   // Asked now and then: the name of a signal that ends the run, or null.
   std::function<const char*()> stop_asked{};

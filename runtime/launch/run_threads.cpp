@@ -75,7 +75,8 @@ class Leader {
 
  private:
   void FinishStep() {
-    StepRecord record = RecordOf(result_.steps.size(), crew_.last);
+    StepRecord record =
+        RecordOf(options_.first_step + result_.steps.size(), crew_.last);
     result_.memory.clear();
     for (const RankStep& rank : crew_.last) {
       result_.memory.push_back(rank.memory);
@@ -88,8 +89,8 @@ class Leader {
             fmt::format("gradients of step {}", record.step)));
       }
     }
-    if (options_.save_weights && record.step + 1 == options_.steps) {
-      const Status status = TakeWeights();
+    if (options_.WeightsAfter(record.step + 1)) {
+      const Status status = TakeWeights(record.step + 1);
       if (!status.ok()) return crew_.Stop(status);
     }
     result_.steps.push_back(std::move(record));
@@ -97,14 +98,18 @@ class Leader {
     crew_.Release();
   }
 
-  Status TakeWeights() {
+  Status TakeWeights(uint64_t done) {
+    const bool checkpoint = options_.CheckpointAfter(done);
+    WeightMap all;
     for (uint32_t r = 0; r < crew_.module.ranks(); ++r) {
-      PP_RETURN_IF_ERROR(AddWeights(Rank(r),
-                                    crew_.engines[r] != nullptr
-                                        ? WeightsOf(*crew_.engines[r])
-                                        : std::move(crew_.last[r].weights),
-                                    &result_.weights));
+      PP_RETURN_IF_ERROR(AddWeights(
+          Rank(r),
+          crew_.engines[r] != nullptr ? WeightsOf(*crew_.engines[r], checkpoint)
+                                      : std::move(crew_.last[r].weights),
+          &all));
     }
+    if (checkpoint) PP_RETURN_IF_ERROR(options_.on_checkpoint(done, all));
+    if (done == options_.steps) result_.weights = std::move(all);
     return OkStatus();
   }
 
@@ -129,8 +134,9 @@ class Leader {
     if (!crew_.failure().ok()) return true;
     const char* signal = options_.stop_asked ? options_.stop_asked() : nullptr;
     if (signal != nullptr) {
-      crew_.Stop(RankError(fmt::format("stopped by {} after {} complete steps",
-                                       signal, result_.steps.size())));
+      crew_.Stop(
+          RankError(fmt::format("stopped by {} after {} complete steps", signal,
+                                options_.first_step + result_.steps.size())));
       return true;
     }
     const std::vector<RankPlace> places = crew_.Places();

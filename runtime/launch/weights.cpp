@@ -9,12 +9,15 @@
 
 namespace pp::launch {
 
-std::vector<NamedWeight> WeightsOf(const engine::Engine& engine) {
+std::vector<NamedWeight> WeightsOf(const engine::Engine& engine,
+                                   bool with_state) {
   std::vector<NamedWeight> weights;
-  engine.VisitWeights([&](const engine::WeightView& view) {
+  const auto take = [&](const engine::WeightView& view) {
     weights.push_back(
         {view.name, view.shape, {view.values.begin(), view.values.end()}});
-  });
+  };
+  engine.VisitWeights(take);
+  if (with_state) engine.VisitState(take);
   return weights;
 }
 
@@ -45,6 +48,7 @@ Status SaveWeights(const std::string& path, const std::string& model,
                    const WeightMap& weights) {
   std::vector<weights::TensorView> views;
   for (const auto& [name, owned] : weights) {
+    if (name.find(engine::kStateMark) != std::string::npos) continue;
     views.push_back({name, owned.weight.shape, owned.weight.values});
   }
   return weights::Write(path, views, {{"model", model}});

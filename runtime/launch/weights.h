@@ -24,13 +24,15 @@ struct OwnedWeight {
 };
 using WeightMap = std::map<std::string, OwnedWeight>;
 
-std::vector<NamedWeight> WeightsOf(const engine::Engine& engine);
+// With the optimizer's state, or without.
+std::vector<NamedWeight> WeightsOf(const engine::Engine& engine,
+                                   bool with_state);
 
 // A parameter that several ranks hold (replicas, tied weights) has to be the
 // same on all of them, bit for bit. kRankFailed, naming both ranks.
 Status AddWeights(Rank rank, std::vector<NamedWeight> weights, WeightMap* all);
 
-// As a safetensors file. kMachine.
+// As a safetensors file, without the optimizer's state. kMachine.
 Status SaveWeights(const std::string& path, const std::string& model,
                    const WeightMap& weights);
 

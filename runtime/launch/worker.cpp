@@ -79,12 +79,12 @@ class Worker {
   }
 
   void Lead() {
-    uint64_t told = 0;  // steps
+    uint64_t told = options_.first_step;  // steps
     while (crew_->failure().ok()) {
       const Crew::News news = crew_->WaitForNews(kHeartbeat);
       if (news == Crew::News::kAllEnded) return;
       if (news == Crew::News::kStepDone) {
-        Tell(++told == options_.steps);
+        Tell(++told);
         if (!crew_->WaitForRelease(told)) return;
         continue;
       }
@@ -94,10 +94,11 @@ class Worker {
     }
   }
 
-  void Tell(bool last) {
+  void Tell(uint64_t done) {
     RankStep step = crew_->last[rank_.value];
-    if (last && options_.save_weights) {
-      step.weights = WeightsOf(*crew_->engines[rank_.value]);
+    if (options_.WeightsAfter(done)) {
+      step.weights = WeightsOf(*crew_->engines[rank_.value],
+                               options_.CheckpointAfter(done));
     }
     if (options_.verify_gradients) {
       crew_->engines[rank_.value]->VisitGradients(

@@ -97,7 +97,10 @@ Result<std::shared_ptr<const Setup>> MakeSetup(
   if (!config.init.empty()) {
     PP_ASSIGN_OR_RETURN(setup->init, weights::File::Open(config.init));
     PP_RETURN_IF_ERROR(
-        CheckInitialWeights(config.model, *setup->model, *setup->init));
+        CheckInitialWeights(config.model, *setup->model, *setup->init,
+                            config.resumed ? StatePrefixes(setup->optimizer)
+                                           : std::vector<std::string>()));
+    setup->resumed = config.resumed;
   }
   return setup;
 }

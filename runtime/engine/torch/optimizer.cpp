@@ -16,6 +16,9 @@ namespace {
 using models::Parameter;
 using models::ParameterStore;
 
+// With kStateMark at the end.
+const std::string kMean = "adamw.mean/", kSquare = "adamw.square/";
+
 struct Span {
   float* weight;
   const float* gradient;
@@ -81,6 +84,16 @@ class AdamW : public Optimizer {
     }
     return bytes;
   }
+  void SetUpdates(uint64_t updates) override {
+    for (Moments& m : moments_) m.updates = static_cast<int64_t>(updates);
+  }
+  void VisitState(const Visit& visit) const override {
+    for (size_t i = 0; i < moments_.size(); ++i) {
+      const std::string& name = store_.parameters()[i]->name;
+      visit(kMean + name, moments_[i].mean);
+      visit(kSquare + name, moments_[i].square);
+    }
+  }
 
  private:
   static constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
@@ -144,6 +157,25 @@ Status CheckOptimizer(const OptimizerConfig& config) {
                                   config.learning_rate));
   }
   return OkStatus();
+}
+
+std::vector<std::string> StatePrefixes(const OptimizerConfig& config) {
+  if (config.name == "sgd") return {};
+  return {kMean, kSquare};
+}
+
+Status RestoreState(Optimizer& optimizer, const weights::File& file,
+                    uint64_t updates) {
+  Status status;
+  optimizer.SetUpdates(updates);
+  optimizer.VisitState([&](const std::string& name, const at::Tensor& tensor) {
+    if (!status.ok()) return;
+    at::Tensor host = at::empty(tensor.sizes(), at::kFloat);
+    status = file.Read(name, {host.mutable_data_ptr<float>(),
+                              static_cast<size_t>(host.numel())});
+    tensor.copy_(host);
+  });
+  return status;
 }
 
 std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerConfig& config,

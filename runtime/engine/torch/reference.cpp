@@ -25,7 +25,13 @@ Result<std::unique_ptr<Reference>> TorchReference::Create(
       "building the unpipelined model",
       [&]() -> Result<std::unique_ptr<Reference>> {
         UseOneThread();
-        return std::unique_ptr<Reference>(new TorchReference(std::move(setup)));
+        std::unique_ptr<TorchReference> made(
+            new TorchReference(std::move(setup)));
+        if (made->setup_->resumed) {
+          PP_RETURN_IF_ERROR(RestoreState(
+              *made->optimizer_, *made->setup_->init, *made->setup_->resumed));
+        }
+        return made;
       });
 }
 

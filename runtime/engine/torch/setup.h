@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/bytecode/module.h"
@@ -21,6 +22,7 @@ struct Setup {
   uint64_t seed = 1;
   OptimizerConfig optimizer;
   std::shared_ptr<const weights::File> init;  // null: weights from the seed
+  std::optional<uint64_t> resumed;  // `init` has state after so many steps
   // On GPUs: theirs, and the kind of device that tensors are on. The number of
   // the GPU is the queue's.
   std::shared_ptr<Gpus> gpus;

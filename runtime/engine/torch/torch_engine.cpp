@@ -21,6 +21,14 @@ at::Device DeviceOf(const Setup& setup, const device::Queue* queue) {
   return {setup.device, static_cast<c10::DeviceIndex>(queue->device())};
 }
 
+void VisitTensor(const std::string& name, const at::Tensor& tensor,
+                 const std::function<void(const WeightView&)>& visit) {
+  const at::Tensor value = tensor.cpu();
+  visit({name,
+         value.sizes().vec(),
+         {value.const_data_ptr<float>(), static_cast<size_t>(value.numel())}});
+}
+
 }  // namespace
 
 TorchEngine::TorchEngine(std::shared_ptr<const Setup> setup, Rank rank,
@@ -64,7 +72,9 @@ Result<std::unique_ptr<Engine>> TorchEngine::Create(
       new TorchEngine(std::move(setup), rank, std::move(queue)));
   PP_RETURN_IF_ERROR(engine->Do("building the stages", [&]() -> Status {
     engine->Build();
-    return OkStatus();
+    if (!engine->setup_->resumed) return OkStatus();
+    return RestoreState(*engine->optimizer_, *engine->setup_->init,
+                        *engine->setup_->resumed);
   }));
   return engine;
 }
@@ -359,12 +369,15 @@ void TorchEngine::VisitGradients(
 void TorchEngine::VisitWeights(
     const std::function<void(const WeightView&)>& visit) const {
   for (const auto& parameter : store_.parameters()) {
-    const at::Tensor value = parameter->value.cpu();
-    visit(
-        {parameter->name,
-         value.sizes().vec(),
-         {value.const_data_ptr<float>(), static_cast<size_t>(value.numel())}});
+    VisitTensor(parameter->name, parameter->value, visit);
   }
+}
+
+void TorchEngine::VisitState(
+    const std::function<void(const WeightView&)>& visit) const {
+  optimizer_->VisitState([&](const std::string& name, const at::Tensor& value) {
+    VisitTensor(name, value, visit);
+  });
 }
 
 // ---- Memory ----

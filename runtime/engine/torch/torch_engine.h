@@ -50,6 +50,8 @@ class TorchEngine : public Engine {
       const std::function<void(const GradientView&)>& visit) const override;
   void VisitWeights(
       const std::function<void(const WeightView&)>& visit) const override;
+  void VisitState(
+      const std::function<void(const WeightView&)>& visit) const override;
   MemoryReport Memory() const override;
 
   // For tests: the bytes that are live now.
