@@ -130,6 +130,18 @@ bool RankExpander::SortPlaced(bool lengths) {
 // Each W of a chunk that is to be filled in stands in the first idle slot after
 // its I, older ones first.
 void RankExpander::FillIdle() {
+  for (uint32_t c = 0; c < chunks_; ++c) {
+    const bool follows =
+        std::any_of(placed_.begin(), placed_.end(), [c](const Placed& placed) {
+          return placed.op.kind == ir::OpKind::kI && placed.op.chunk == c;
+        });
+    // A `W` for all chunks follows those that have an I.
+    if (fills_[c] == nullptr || follows) continue;
+    if (fills_[c]->a != kNone || chunks_ == 1) {
+      return Report(Taken::kNothingOwed, *fills_[c], fills_[c]->a != kNone,
+                    {static_cast<uint16_t>(c), 0});
+    }
+  }
   std::deque<ir::Op> owed;
   const auto fill = [&] {
     out_->push_back(owed.front());

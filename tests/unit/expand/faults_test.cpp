@@ -231,6 +231,11 @@ const Case kCases[] = {
      "place linear block r every P-1 { F at 0 B at 1 }",
      "2:28: PP2122 a block every 0 slots on rank 0\n"
      "  note with P = 1, M = 1\n"},
+    {"BlockFillsAfterNoI", 1, 1,
+     "place linear block r every 4 { F at 0 B at 1 W }",
+     "2:46: PP2114 `W` has no `I` to follow on rank 0: each one so far has "
+     "had its `W`\n"
+     "  note with P = 1, M = 1\n"},
     {"BlockWithoutAChunk", 1, 1, "place vee block r every 6 { F at 0 }",
      "2:29: PP2118 `F` does not say which of the 2 chunks on rank 0\n"
      "  note with P = 1, M = 1\n"
