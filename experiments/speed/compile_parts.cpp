@@ -4,7 +4,8 @@
 //
 // The schedule: interleaved, P = 64, v = 2, M micro-batches (the argument), so
 // 2 P v M compute operations. `per_op` is what a part costs each of them.
-// `Events...`: expansion and all checks as they grow (1F1B, P M the argument).
+// `Events...`: expansion, all checks of the schedule, and those together with
+// all checks of the bytecode, as they grow (1F1B, P M the argument).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -150,36 +151,39 @@ void CheckPoint(benchmark::State& state) {
   });
 }
 
-// 1F1B on 64 ranks by the number of its (rank, micro-batch) pairs. An event is
-// an instruction of a rank: what may have to wait for another one.
+// 1F1B on 64 ranks by the number of its (rank, micro-batch) pairs. All three
+// are counted by compute operation, two a pair: expansion writes each once, the
+// checks of a schedule read each once; bytecode has some seven instructions an
+// operation, which its checks read too.
 Stage OneFOneB(const benchmark::State& state) {
   return Stage("one_f_one_b", {{"P", 64}, {"M", state.range(0) / 64}});
 }
 
-void CountEvents(benchmark::State& state, const bytecode::Module& module) {
-  size_t events = 0;
-  for (const auto& program : module.programs) events += program.code.size();
-  state.counters["events/s"] =
-      benchmark::Counter(static_cast<double>(events),
-                         benchmark::Counter::kIsIterationInvariantRate);
-}
-
 void EventsExpanded(benchmark::State& state) {
   Stage stage = OneFOneB(state);
-  for (auto _ : state) benchmark::DoNotOptimize(stage.Expand());
-  CountEvents(state, stage.Lower());
+  Time(state, stage, [&] { return stage.Expand(); });
+}
+
+void EventsCheckedSchedule(benchmark::State& state) {
+  Stage stage = OneFOneB(state);
+  Time(state, stage, [&] {
+    if (!check::CheckSchedule(stage.schedule, stage.session.diag)) {
+      Die("1F1B was not accepted");
+    }
+    return true;
+  });
 }
 
 void EventsChecked(benchmark::State& state) {
   Stage stage = OneFOneB(state);
   const bytecode::Module module = stage.Lower();
-  for (auto _ : state) {
+  Time(state, stage, [&] {
     if (!check::CheckSchedule(stage.schedule, stage.session.diag) ||
         !check::CheckModule(module, stage.session.diag)) {
       Die("1F1B was not accepted");
     }
-  }
-  CountEvents(state, module);
+    return true;
+  });
 }
 
 #define PP_SIZES(Part)            \
@@ -188,6 +192,7 @@ void EventsChecked(benchmark::State& state) {
       ->Range(10'000, 10'000'000) \
       ->Unit(benchmark::kMillisecond)
 PP_SIZES(EventsExpanded);
+PP_SIZES(EventsCheckedSchedule);
 PP_SIZES(EventsChecked);
 
 #define PP_PART(Part) \

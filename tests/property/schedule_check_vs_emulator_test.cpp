@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/check/accept_schedule.h"
 #include "compiler/check/check.h"
+#include "compiler/check/checks.h"
 #include "tests/property/agreement.h"
 #include "tests/support/op_lists.h"
 #include "tests/support/order_emulator.h"
@@ -19,12 +21,21 @@ using ir::OpKind;
 using ir::Schedule;
 using testing::Random;
 
+// The checks without the walk that saves them: their own verdict.
+bool AllChecksPass(const Schedule& schedule) {
+  diag::Emitter diag;
+  return check::ScheduleCoverage(schedule, diag) &&
+         check::ScheduleOrder(schedule, diag) &&
+         check::ScheduleCycles(schedule, diag);
+}
+
 bool Agree(const Schedule& schedule, Tally& tally) {
   const testing::OrderOutcome truth = testing::EmulateOrder(schedule);
   diag::Emitter diag;
   const bool ok = check::CheckSchedule(schedule, diag);
   const std::set<Code> codes = Codes(diag);
-  bool agree = ok == truth.ok();
+  bool agree = ok == truth.ok() && AllChecksPass(schedule) == truth.ok() &&
+               check::AcceptsSchedule(schedule) == truth.ok();
   // Each kind of fault is called by its name.
   if (codes.contains(Code::kDependencyCycle)) {
     agree &= !truth.finished;
