@@ -4,6 +4,7 @@
 // for that one result, and the rank that makes it wakes it.
 #include "compiler/check/accept_schedule.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -24,6 +25,10 @@ constexpr uint8_t kBefore[ir::kOpKinds] = {0, kF, kF, kF | kI};
 constexpr uint8_t kReads[ir::kOpKinds] = {kF, kB | kI, kB | kI, 0};
 
 constexpr size_t kNoCell = std::numeric_limits<size_t>::max();
+
+// Ranks take turns every few operations, too seldom the same for the processor
+// to see that each reads on in order.
+constexpr size_t kAhead = 16;
 
 class Acceptor {
  public:
@@ -67,6 +72,8 @@ class Acceptor {
         if (second.chunk == op.chunk && second.mb == op.mb) return false;
         if (!HasInput(rank, second)) return true;
       }
+      __builtin_prefetch(program.data() +
+                         std::min(state.next + kAhead, program.size()));
       if (!Do(rank, op)) return false;
     }
     return true;
